@@ -202,6 +202,7 @@
 //    MEMORY MANAGER fences it, what comes from it later is ignored; then the SCHEDULER undoes its units: unit_lost and
 //    withdraw_unit as above. The last one halts the run.
 //  check_progress: REPORTER -> REPORTER. Timer.
+//  read_meters: REPORTER -> REPORTER. Timer, where energy is measured.
 //  run_stalled: REPORTER -> SUPERVISOR. No actor has reported progress for too long. The SUPERVISOR halts the run,
 //    unless it waits for a command, and asks everybody first:
 //  report_state: SUPERVISOR -> DEVICE, MODEL TASK, MEMORY MANAGER, OPTIMIZER, SCHEDULER. For what do you wait?

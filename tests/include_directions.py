@@ -24,7 +24,7 @@ CUDA_FOLDERS = {("runtime", "device", "cuda"), ("tests", "support", "gpu_double"
 # What a user has named is opened by runtime/base/regular_file.cpp. The others read the kernel's files, or sync what they wrote.
 READS = re.compile(r"\bifstream\b|\bfopen\(|\bgzopen\(|\bTIFFOpen\(|\bparse_file\(|O_RDONLY(?!.*O_DIRECTORY)|\bO_RDWR\b")
 READERS = {"runtime/base/regular_file.cpp", "runtime/memory/control_group.cpp", "runtime/memory/host_memory.cpp",
-           "runtime/device/cpu/core_wait.cpp", "runtime/storage/atomic_file.cpp", "apps/bench/measurement.cpp", "apps/hydra.cpp"}
+           "runtime/device/cpu/core_wait.cpp", "runtime/device/host_energy.cpp", "runtime/storage/atomic_file.cpp", "apps/bench/measurement.cpp", "apps/hydra.cpp"}
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
 
 

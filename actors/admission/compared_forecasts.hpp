@@ -7,6 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -32,6 +35,26 @@ struct memory_forecast {
   byte_count memory;     ///< of the smallest of them
   std::size_t shards = 0;  ///< of all models
   forecast expected;
+};
+
+/// Devices that differ in nothing but their names, and cost the same: any of them may be used instead of another.
+struct device_class {
+  std::string name;                  ///< of the first one, and how many there are: "cpu:0 to cpu:3"
+  std::vector<std::size_t> members;  ///< places in the workload
+};
+
+/// The workload on some of its devices.
+struct device_choice {
+  std::vector<std::size_t> counts;  ///< so many of each class
+  std::optional<forecast> expected{};  ///< none: `refused`
+  expense least{};                  ///< no schedule on these devices takes less: its cost and its energy
+  std::string refused{};            ///< why it does not fit
+};
+
+struct device_choices {
+  std::vector<device_class> classes;
+  std::vector<device_choice> all;  ///< the whole workload first, then by falling numbers of devices
+  bool complete = true;            ///< every number of devices of each class; false: 0, 1, 2, 4, ... and all
 };
 
 }  // namespace hydra

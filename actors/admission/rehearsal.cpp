@@ -97,6 +97,10 @@ forecast predict_by(const rehearsal& r, forecast_setup setup) {
   auto f = predict(std::move(setup));
   const auto overhead = longer_by(std::min(f.makespan, f.limits.work), r.summary.overhead);
   f.makespan += overhead;
+  for (auto& d : f.work.devices) {
+    d.used += overhead;  // in which devices work
+  }
+  f.work.makespan = f.makespan;
   f.compute_end += overhead;
   return f;
 }

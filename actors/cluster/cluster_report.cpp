@@ -4,6 +4,7 @@
 #include "partition/checkpoint/saved_model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -72,6 +73,7 @@ model_report report_of(const cluster_record& record, const cluster_model_record&
   r.steps_before = std::min(m.steps, m.before);
   r.digest = m.digest;
   r.replicas = m.replicas;
+  r.spent = {};
   r.unsaved = false;  // of a node whose disk was full: it was trained elsewhere then
   if (m.began && m.completed) {
     r.elapsed = *m.completed - *m.began;
@@ -157,6 +159,43 @@ node_report report_of(const cluster_record& record, const cluster_node_record& n
   return r;
 }
 
+/// What the nodes say that they and their models have taken: each is paid while its own part of the run lasts.
+void add_expenses(report& r, const cluster_record& record) {
+  std::vector<std::string> silent, free;
+  for (const auto& n : record.nodes) {
+    if (!n.summary) {
+      silent.push_back(n.name);
+      continue;
+    }
+    if (!n.summary->spent.cost) {
+      free.push_back(n.name);
+    }
+    r.spent = r.spent + n.summary->spent;
+    r.host_spent = r.host_spent + n.summary->host_spent;
+    r.host_energy_source = r.host_energy_source.empty() ? n.summary->host_energy_source : r.host_energy_source;
+    r.currency = r.currency.empty() ? n.summary->currency : r.currency;
+    r.grams_per_kwh = n.summary->grams_per_kwh;
+    for (const auto& m : n.summary->models) {
+      const auto found = std::ranges::find(r.models, m.name, &model_report::name);
+      if (found != r.models.end()) {
+        found->spent = found->spent + m.spent;
+      }
+    }
+  }
+  const auto note = [&r](const char* what, const std::vector<std::string>& nodes, const char* why) {
+    if (!nodes.empty()) {
+      r.notes.push_back(fmt::format("{} without {} {}: {}", what, nodes.size() == 1 ? "node" : "nodes",
+                                    fmt::join(nodes, ", "), why));
+    }
+  };
+  if (r.spent.cost || r.spent.joules) {
+    note("cost and energy are", silent, "no report came from there at the end");
+  }
+  if (r.spent.cost) {
+    note("the cost is", free, "its devices have no price");
+  }
+}
+
 }  // namespace
 
 report build_cluster_report(const cluster_record& record, const std::filesystem::path& folder) {
@@ -179,6 +218,7 @@ report build_cluster_report(const cluster_record& record, const std::filesystem:
     r.host_budget += n.last.host_budget;
     r.host_peak += n.last.host_peak;
   }
+  add_expenses(r, record);
   r.notes.insert(r.notes.end(), record.notes.begin(), record.notes.end());
   return r;
 }

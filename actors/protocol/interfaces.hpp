@@ -73,7 +73,8 @@ using reporter_actor =
                      caf::reacts_to<controller_lost>, caf::reacts_to<callback_failed>, caf::reacts_to<wish_refused>,
                      caf::reacts_to<device_lost>,
                      caf::reacts_to<state_reported>,
-                     caf::reacts_to<read_status>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+                     caf::reacts_to<read_status>, caf::reacts_to<check_progress>, caf::reacts_to<read_meters>,
+                     caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, monitors it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer,
 /// memory.

@@ -24,7 +24,8 @@
                                                           X(read_status) X(interrupt_run) X(run_aborted)               \
                                                               X(run_stalled) X(report_state) X(state_reported)         \
                                                                   X(check_progress) X(device_lost) X(device_given_up)  \
-                                                                      X(device_retired) X(scheduler_retired)           \
+                                                                      X(read_meters) X(device_retired)                 \
+                                                                          X(scheduler_retired)                         \
                                                                           X(memory_retired) X(check_devices)           \
                                                                               X(check_policy) X(shut_down)
 // clang-format on

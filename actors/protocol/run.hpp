@@ -109,6 +109,9 @@ struct check_progress {
   std::uint64_t last_seen = 0;
 };
 
+/// Timer of the REPORTER where energy is measured: the host's meter starts again at 0 every few minutes.
+struct read_meters {};
+
 struct shut_down {};
 
 }  // namespace hydra

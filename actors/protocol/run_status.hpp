@@ -1,6 +1,7 @@
 #pragma once
 // What a run that is under way does now ("begin and end of a run" in protocol.hpp).
 
+#include "actors/protocol/expense.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/device/device.hpp"
@@ -37,6 +38,7 @@ struct model_now {
   std::string digest{};                ///< of its parameters then, if it has not failed
   bool unsaved = false;                ///< it has ended, and its last checkpoint could not be written
   std::uint32_t checkpoints = 0;       ///< that this run has saved of it, but for best states
+  expense spent{};        ///< its share of the run's so far
   duration step_work{};   ///< smallest times of the units of a step, added, at speed 1; as far as they are known
   duration step_chain{};  ///< of those that follow each other, from one step to the next
 };
@@ -52,6 +54,8 @@ struct run_status {
   std::vector<device_now> devices{};
   memory_usage host{};
   duration elapsed{};  ///< since the start
+  expense spent{};     ///< since then, of all devices and the host
+  std::string currency{};
 };
 
 /// Called once, or destroyed with the message if the run is over.

@@ -2,6 +2,7 @@
 // The report of a run: makespan next to proven bounds, devices, models. Pure data.
 
 #include "actors/policy/bounds.hpp"
+#include "actors/report/expenses.hpp"
 #include "actors/report/time_breakdown.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
@@ -32,6 +33,8 @@ struct device_report {
   byte_count budget;
   byte_count reserve;           ///< part of it that blocks cannot use
   time_breakdown time;                   ///< parts of the makespan
+  expense spent{};
+  std::string energy_source{};           ///< "stated", the meter; empty: its energy is not known
   bool lost = false;
   std::string reason{};                  ///< why it was lost
 };
@@ -76,6 +79,7 @@ struct model_report {
   std::optional<duration> deadline{};
   /// its last update or evaluation; not of a model that failed or was interrupted
   std::optional<duration> completed{};
+  expense spent{};                    ///< its share of the run's
 };
 
 /// A node of a cluster.
@@ -107,6 +111,11 @@ struct report {
   duration makespan{};                ///< first prefetch to last update or evaluation
   bounds limits;                      ///< at the smallest time of each class of units: proven
   bounds usual;                       ///< the same at their mean times (unit_times_record): no bound
+  expense spent{};                    ///< of all devices and the host, during the makespan
+  expense host_spent{};               ///< part of it
+  std::string host_energy_source{};   ///< as of devices
+  std::string currency{};             ///< may be empty
+  std::optional<double> grams_per_kwh{};  ///< of carbon dioxide
   duration load{};                    ///< initialising parameters
   duration pilot{};
   duration save{};                    ///< from the last update to the last model's checkpoint

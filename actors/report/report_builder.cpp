@@ -175,6 +175,26 @@ void add_callbacks(report& r, const run_record& record) {
   std::ranges::move(all, std::back_inserter(r.notes));
 }
 
+std::string source_of(const std::optional<energy_reading>& measured, const expense& e) {
+  return measured ? measured->meter : e.joules ? "stated" : "";
+}
+
+void add_expenses(report& r, const run_work& work, const run_terms& terms) {
+  const auto spent = expenses_of(work, terms);
+  r.spent = spent.all;
+  r.host_spent = spent.host;
+  r.host_energy_source = source_of(work.host, spent.host);
+  r.currency = terms.currency;
+  r.grams_per_kwh = terms.grams_per_kwh;
+  for (std::size_t i = 0; i < spent.devices.size(); ++i) {
+    r.devices[i].spent = spent.devices[i];
+    r.devices[i].energy_source = source_of(work.devices[i].measured, spent.devices[i]);
+  }
+  for (std::size_t i = 0; i < spent.models.size(); ++i) {
+    r.models[i].spent = spent.models[i];
+  }
+}
+
 /// What ended early or did not happen.
 void add_notes(report& r, const run_record& record) {
   add_callbacks(r, record);
@@ -210,6 +230,7 @@ report build_report(const finished_run& run) {
     r.devices.push_back(report_of(record.devices[i], run.devices[i]));
   }
   add_models(r, run);
+  add_expenses(r, record.work, *run.terms);
   if (record.last_update && record.saved) {
     r.save = std::max(*record.saved - *record.last_update, duration{});
   }

@@ -17,6 +17,7 @@ struct device_snapshot {
 
 struct finished_run {
   const run_record* record = nullptr;
+  const run_terms* terms = nullptr;
   std::span<const model_entry> models;
   std::span<const device_snapshot> devices;
   const host_arena* arena = nullptr;

@@ -20,6 +20,7 @@ using json = nlohmann::ordered_json;  // keys in the order of the documentation;
 
 json value_of(duration d) { return seconds(d); }
 json value_of(byte_count n) { return n.value(); }
+json value_of(money m) { return static_cast<double>(m.ten_thousandths) / 1e4; }
 template <class T>
 json value_of(const T& value) {
   return value;
@@ -74,6 +75,7 @@ double number_in(const json& j) { return j.is_null() ? std::numeric_limits<doubl
 void read(const json& j, double& into) { into = number_in(j); }
 void read(const json& j, duration& into) { into = duration{std::llround(j.get<double>() * 1e9)}; }
 void read(const json& j, byte_count& into) { into = byte_count{j.get<std::uint64_t>()}; }
+void read(const json& j, money& into) { into = {std::llround(j.get<double>() * 1e4)}; }
 void read(const json& j, std::vector<float>& into) {
   for (const json& each : j) into.push_back(static_cast<float>(number_in(each)));
 }
@@ -156,6 +158,19 @@ void fault_fields(F& f, Fault& why) {
   f("text", why.text);
 }
 
+template <class F, class Expense>
+void expense_fields(F& f, Expense& e) {
+  f("device_s", e.time);
+  f("cost", e.cost);
+  f("joules", e.joules);
+}
+
+template <class F, class Expense, class Source>
+void source_fields(F& f, Expense& e, Source& source) {
+  expense_fields(f, e);
+  if (f.writes(!source.empty())) f("energy_source", source);
+}
+
 template <class F, class Device>
 void device_fields(F& f, Device& d, duration makespan) {
   f("name", d.name);
@@ -181,6 +196,7 @@ void device_fields(F& f, Device& d, duration makespan) {
   f("peak_bytes", d.peak);
   f("budget_bytes", d.budget);
   f("reserve_bytes", d.reserve);
+  f.object("expense", [&](auto& inner) { source_fields(inner, d.spent, d.energy_source); });
   if (f.writes(!d.model.empty())) f("model", d.model);
   if (f.writes(d.lost)) {
     f("lost", d.lost);
@@ -231,6 +247,7 @@ void model_fields(F& f, Model& m) {
   f("steps", m.steps);
   f("tokens", m.tokens);
   f("seconds", m.elapsed);
+  f.object("expense", [&](auto& inner) { expense_fields(inner, m.spent); });
   f("loss", m.loss);
   if (f.writes(!m.grad_norm.empty())) f("grad_norm", m.grad_norm);
   if (f.writes(!m.validation.empty()))
@@ -290,6 +307,21 @@ void host_fields(F& f, Report& r) {
     f("process_peak_bytes", r.process_peak);
     f("trace_bytes", r.trace);
   }
+  if (f.writes(r.host_spent.cost || r.host_spent.joules))
+    f.object("expense", [&](auto& inner) {
+      inner("cost", r.host_spent.cost);
+      inner("joules", r.host_spent.joules);
+      if (inner.writes(!r.host_energy_source.empty())) inner("energy_source", r.host_energy_source);
+    });
+}
+
+/// Of the run: of all devices and the host.
+template <class F, class Report>
+void run_expense_fields(F& f, Report& r) {
+  expense_fields(f, r.spent);
+  if (f.writes(!r.currency.empty())) f("currency", r.currency);
+  f("grams_per_kwh", r.grams_per_kwh);
+  if (r.spent.joules && r.grams_per_kwh) f.derived("carbon_g", carbon_of(*r.spent.joules, *r.grams_per_kwh));
 }
 
 json json_of(const objectives& o) {
@@ -315,6 +347,7 @@ void report_fields(F& f, Report& r) {
   f.object("mean_bounds", [&](auto& inner) { bound_fields(inner, r.usual); });
   f.derived("objectives", json_of(objectives_of(r.models)));
   f.object("scheduling", [&](auto& inner) { scheduling_fields(inner, r); });
+  f.object("expense", [&](auto& inner) { run_expense_fields(inner, r); });
   f("pilot_s", r.pilot);
   f("load_s", r.load);
   f("save_s", r.save);

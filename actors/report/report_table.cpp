@@ -1,5 +1,6 @@
 #include "actors/report/report_table.hpp"
 
+#include "actors/report/expense_table.hpp"
 #include "actors/report/largest_gap.hpp"
 #include "actors/report/number_text.hpp"
 #include "actors/report/objectives.hpp"
@@ -226,8 +227,11 @@ std::string closing_lines(const report& r) {
                               : fmt::format("  decisions {}  mean {:.2f} us  p99 {:.2f} us  waited for {}",
                                             r.decisions, microseconds(r.decision_mean), microseconds(r.decision_p99),
                                             to_string(r.decision_wait))) +
-         completion_line(r) + wrap(to_line(r.limits), widest_line, 0) + makespan_line(r) + usual_line(r);
+         completion_line(r) + wrap(to_line(r.limits), widest_line, 0) + expense_line(r) + makespan_line(r) +
+         usual_line(r);
 }
+
+std::string spaced(const std::string& table) { return table.empty() ? "" : table + "\n"; }
 
 /// Without those that were trained before this run.
 double tokens_here(const model_report& m) {
@@ -323,14 +327,14 @@ std::string to_line(const bounds& limits) {
 }
 
 std::string to_result(const report& r, const search_ranking& s) {
-  return models_part(r, s, table_part::result) + "\n" + deadline_line(r) + makespan_line(r);
+  return models_part(r, s, table_part::result) + "\n" + deadline_line(r) + expense_line(r) + makespan_line(r);
 }
 
 std::string to_table(const report& r) { return to_table(r, {}); }
 
 std::string to_table(const report& r, const search_ranking& s) {
   return models_part(r, s, table_part::all) + "\n" + node_table(r) + device_table(r) + "\n" + breakdown_table(r) +
-         "\n" + closing_lines(r);
+         "\n" + spaced(expense_table(r)) + closing_lines(r);
 }
 
 }  // namespace hydra

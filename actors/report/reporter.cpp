@@ -1,6 +1,7 @@
 #include "actors/report/reporter.hpp"
 
 #include "actors/protocol/guarded.hpp"
+#include "actors/report/energy_meters.hpp"
 #include "actors/report/progress.hpp"
 #include "actors/report/run_metrics.hpp"
 #include "actors/report/unit_times_record.hpp"
@@ -20,6 +21,9 @@
 namespace hydra {
 
 namespace {
+
+/// Shorter than a counter of a processor at work takes to start again at 0 (host_energy.hpp).
+constexpr auto between_readings = std::chrono::seconds(5);
 
 /// A step that an earlier run has started does not count for this run.
 std::uint32_t steps_before(const model_standing& begins) {
@@ -81,6 +85,7 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_shard_saved),
             guarded(this, &reporter::on_model_saved),
             guarded(this, &reporter::on_check_progress),
+            guarded(this, &reporter::on_read_meters),
             guarded(this, &reporter::on_shut_down)};
   }
 
@@ -106,7 +111,18 @@ class reporter final : public reporter_actor::base {
   }
 
  private:
-  void on_begin_run(const begin_run& m) { record_.began = m.at; }
+  void on_begin_run(const begin_run& m) {
+    record_.began = m.at;
+    meters_.emplace(setup_.devices, setup_.host);
+    if (meters_->any()) {
+      delayed_send(this, between_readings, read_meters{});
+    }
+  }
+
+  void on_read_meters(const read_meters&) {
+    meters_->read();
+    delayed_send(this, between_readings, read_meters{});
+  }
 
   void on_model_admitted(const model_admitted& m) {
     ++events_;
@@ -160,7 +176,7 @@ class reporter final : public reporter_actor::base {
       setup_.progress->step(m.name, step_index{m.done - 1}, m.of, m.loss, clock().now());
     }
     if (setup_.metrics) {
-      setup_.metrics->step(m, *setup_.models[m.model.value], clock().now());
+      setup_.metrics->step(m, *setup_.models[m.model.value], clock().now(), spent_by(m.model));
     }
   }
 
@@ -336,6 +352,13 @@ class reporter final : public reporter_actor::base {
                            .busy = s.elapsed > duration{} ? seconds(busy) / seconds(s.elapsed) : 0,
                            .memory = setup_.devices[i]->memory()});
     }
+    read_all_meters();
+    const auto spent = expenses_of(work_in(s.elapsed), setup_.terms);
+    s.spent = spent.all;
+    s.currency = setup_.terms.currency;
+    for (std::size_t i = 0; i < spent.models.size() && i < s.models.size(); ++i) {
+      s.models[i].spent = spent.models[i];
+    }
     const auto& host = services_.arena->budget();
     s.host = {host.used(), host.peak(), host.limit()};
     m.answer(std::move(s));
@@ -459,9 +482,40 @@ class reporter final : public reporter_actor::base {
     if (!record_.first_prefetch || !record_.last_update) {
       return;
     }
+    read_all_meters();
+    record_.work = work_in(*record_.last_update - *record_.first_prefetch);
     for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
       record_.devices[i].time = breakdown_.of(device_id{i}, *record_.first_prefetch, *record_.last_update);
     }
+  }
+
+  /// So far, by the last reading of meters.
+  expense spent_by(model_id model) const {
+    const auto& host = setup_.terms.host;
+    const auto has_terms = [](const expense_terms& t) { return t.price || t.watts; };
+    if (!has_terms(host) && std::ranges::none_of(setup_.terms.devices, has_terms) && !(meters_ && meters_->any())) {
+      return {};
+    }
+    return expenses_of(work_in(clock().now() - record_.began), setup_.terms).models.at(model.value);
+  }
+
+  void read_all_meters() {
+    if (meters_) {
+      meters_->read();
+    }
+  }
+
+  /// What has been done so far, if the run has taken so long.
+  run_work work_in(duration makespan) const {
+    run_work w{.makespan = makespan, .models = record_.models.size()};
+    for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
+      const auto id = device_id{i};
+      w.devices.push_back({.computed = breakdown_.computed(id, w.models),
+                           .used = breakdown_.used(id),
+                           .measured = meters_ ? meters_->of_device(i) : std::nullopt});
+    }
+    w.host = meters_ ? meters_->of_host() : std::nullopt;
+    return w;
   }
 
   run_services services_;
@@ -469,6 +523,7 @@ class reporter final : public reporter_actor::base {
   run_record record_;
   std::vector<std::optional<unit_times_record>> times_;  ///< of each model that may still have units
   breakdown_tracker breakdown_;
+  std::optional<energy_meters> meters_;                  ///< from the begin of the run
   std::uint64_t events_ = 1;
   bool complete_ = false;   ///< all actors have reported
 };

@@ -3,6 +3,7 @@
 
 #include "actors/protocol.hpp"
 #include "actors/protocol/run_services.hpp"
+#include "actors/report/expense_terms.hpp"
 #include "actors/report/run_record.hpp"
 #include "partition/checkpoint/checkpoint.hpp"
 #include "partition/execute/sharded_model.hpp"
@@ -15,6 +16,7 @@
 namespace hydra {
 
 class device;
+class host_energy;
 class progress_printer;
 class run_metrics;
 
@@ -26,6 +28,8 @@ struct reporter_setup {
   std::vector<model_standing> standing_before;   ///< of each model
   std::set<model_id> waiting;                    ///< models that wait for memory
   std::vector<const device*> devices;            ///< of the run; read only
+  host_energy* host = nullptr;                   ///< null: its energy is not measured
+  run_terms terms{};
   progress_printer* progress = nullptr;
   run_metrics* metrics = nullptr;
   duration stall_limit{};

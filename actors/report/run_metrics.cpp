@@ -1,5 +1,6 @@
 #include "actors/report/run_metrics.hpp"
 
+#include "actors/report/expense_json.hpp"
 #include "models/optimizer/schedule.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/next_line.hpp"
@@ -175,7 +176,7 @@ void run_metrics::joined(model_id model, const model_entry& m) {
   }
 }
 
-void run_metrics::step(const step_completed& e, const sharded_model& m, time_point now) {
+void run_metrics::step(const step_completed& e, const sharded_model& m, time_point now, const expense& spent) {
   auto& tokens = tokens_.try_emplace(e.model, nullptr).first->second;
   const auto before = tokens.after(e.done - 1, m), after = tokens.after(e.done, m);
   auto line = line_of(e, m, after);
@@ -186,6 +187,7 @@ void run_metrics::step(const step_completed& e, const sharded_model& m, time_poi
     line["tokens_per_s"] = std::round(static_cast<double>(after - before) / took * 10) / 10;
   }
   last->second = now;
+  add_expense(line, spent);
   append(std::move(line));
 }
 

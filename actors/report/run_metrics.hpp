@@ -2,6 +2,7 @@
 // metrics.jsonl: the metrics of a run while it is under way, one JSON object per line; for TensorBoard, too, if wanted.
 
 #include "actors/protocol/events.hpp"
+#include "actors/protocol/expense.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "actors/protocol/run_status.hpp"
 #include "runtime/base/bytes.hpp"
@@ -55,8 +56,8 @@ class run_metrics {
   /// A model joins the run, or has its memory again. Lines of steps that a model has done before it joined, as part of
   /// another one, are written without a time.
   void joined(model_id model, const model_entry& m);
-  /// The pace is known from a model's second step on.
-  void step(const step_completed& e, const sharded_model& m, time_point now);
+  /// The pace is known from a model's second step on. `spent`: by the model so far.
+  void step(const step_completed& e, const sharded_model& m, time_point now, const expense& spent = {});
   void evaluation(const evaluation_completed& e);
 
   /// All lines are written when it returns. Returns a note for the user; may be empty.

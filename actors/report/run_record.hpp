@@ -4,6 +4,7 @@
 #include "actors/device/device_pipeline.hpp"
 #include "actors/policy/bounds.hpp"
 #include "actors/protocol/model_entry.hpp"
+#include "actors/report/expenses.hpp"
 #include "actors/report/time_breakdown.hpp"
 #include "partition/checkpoint/checkpoint.hpp"
 #include "partition/checkpoint/model_history.hpp"
@@ -70,6 +71,7 @@ struct run_record {
   duration decision_wait{};
   std::vector<std::string> replacements; ///< of policies that failed or chose nothing, one per line
   std::uint64_t dropped_advice = 0;      ///< answers of a policy actor that did not name a candidate
+  run_work work;
   duration optimizer_busy{};
   int optimizer_workers = 1;
   time_point began{};                    ///< the run

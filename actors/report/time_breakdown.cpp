@@ -25,6 +25,8 @@ void breakdown_tracker::add(const unit& u, device_id device, const visit_times& 
   } else {
     page.first_available = t.available;
   }
+  page.first_begin = std::min(page.first_begin.value_or(t.begin), t.begin);
+  page.computed[u.model] += t.compute;
   page.sums.compute += t.compute;
   page.sums.exposed_h2d += t.exposed_h2d;
   page.sums.exposed_d2h += t.exposed_d2h;
@@ -68,6 +70,19 @@ void breakdown_tracker::wait_for_units(device_page& page, const unit& u, std::ui
 pipeline_time breakdown_tracker::of(model_id model) const {
   const auto found = models_.find(model);
   return found == models_.end() ? pipeline_time{} : found->second;
+}
+
+std::vector<duration> breakdown_tracker::computed(device_id device, std::size_t models) const {
+  std::vector<duration> all(models);
+  for (const auto& [model, time] : devices_.at(device.value).computed) {
+    all.at(model.value) = time;
+  }
+  return all;
+}
+
+duration breakdown_tracker::used(device_id device) const {
+  const auto& page = devices_.at(device.value);
+  return page.last_end ? *page.last_end - *page.first_begin : duration{};
 }
 
 time_breakdown breakdown_tracker::of(device_id device, time_point begin, time_point end) const {

@@ -63,11 +63,17 @@ class breakdown_tracker {
   /// The parts of a device's share of [begin, end).
   time_breakdown of(device_id device, time_point begin, time_point end) const;
   pipeline_time of(model_id model) const;
+  /// By each of so many models, of the units that were committed.
+  std::vector<duration> computed(device_id device, std::size_t models) const;
+  /// From the begin of the device's first unit to the end of its last.
+  duration used(device_id device) const;
 
  private:
   struct device_page {
     time_breakdown sums;                               ///< without start and end of the run, and without `actors`
+    std::map<model_id, duration> computed;
     std::optional<time_point> first_available;
+    std::optional<time_point> first_begin;
     std::optional<time_point> last_end;
   };
   /// Of a device that was idle from `from` on.

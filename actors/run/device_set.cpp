@@ -8,12 +8,22 @@
 
 namespace hydra {
 
+std::vector<std::string> names_of(const std::vector<device_entry>& entries) {
+  std::vector<std::string> names;
+  std::map<std::string, int> counts;
+  for (const auto& entry : entries) {
+    const auto number = counts[entry.kind]++;
+    names.push_back(entry.name.empty() ? fmt::format("{}:{}", entry.kind, number) : entry.name);
+  }
+  return names;
+}
+
 device_set::device_set(const std::vector<device_entry>& entries, std::shared_ptr<spdlog::logger> log, duration limit,
                        device_use use)
     : log_(std::move(log)), limit_(limit) {
-  std::map<std::string, int> counts;
-  for (const auto& entry : entries) {
-    devices_.push_back(entry.make(fmt::format("{}:{}", entry.kind, counts[entry.kind]++), use));
+  const auto names = names_of(entries);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    devices_.push_back(entries[i].make(names[i], use));
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The devices of a session: created by their factories when they are needed, for a pilot or for the run.
 
+#include "actors/report/expense_terms.hpp"
 #include "actors/report/report_builder.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/device/device.hpp"
@@ -16,7 +17,12 @@ namespace hydra {
 struct device_entry {
   std::string kind;
   std::function<std::unique_ptr<device>(const std::string& name, device_use use)> make;
+  expense_terms terms{};
+  std::string name{};  ///< empty: its kind and its number among those of the kind
 };
+
+/// The names of these devices.
+std::vector<std::string> names_of(const std::vector<device_entry>& entries);
 
 /// Stops its devices in its destructor. A device that hangs is leaked, because its threads use it.
 class device_set {

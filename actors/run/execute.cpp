@@ -6,6 +6,7 @@
 #include "actors/run/launch.hpp"
 #include "actors/schedule/policy_host.hpp"
 #include "runtime/device/executor.hpp"
+#include "runtime/device/host_energy.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -62,6 +63,7 @@ executed_run execute(run_setup setup, const run_environment& in) {
   const auto log = setup.services.log;
   const auto source = setup.advice.source;
   auto updates = make_executor(in.optimizer_threads);
+  host_energy meter;
   auto printer = in.progress ? make_printer(setup.models, setup.devices.size()) : nullptr;
   std::optional<policy_host> host;
   if (source) {
@@ -70,6 +72,7 @@ executed_run execute(run_setup setup, const run_environment& in) {
   }
   setup.services.update_executor = updates.get();
   setup.progress = printer.get();
+  setup.host = &meter;
   std::promise<run_record> done;
   std::future<run_record> record;
   executed_run run;

@@ -9,6 +9,7 @@
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "actors/protocol/run_services.hpp"
+#include "actors/report/expense_terms.hpp"
 #include "actors/run/supervisor.hpp"
 #include "actors/run/trial_gate.hpp"
 #include "actors/schedule/scheduler.hpp"
@@ -22,6 +23,7 @@
 namespace hydra {
 
 class device;
+class host_energy;
 class progress_printer;
 class run_metrics;
 
@@ -41,6 +43,8 @@ struct run_setup {
   search_setup search{};
   model_maker make_model;                   ///< null: no model can join
   std::function<void()> halted;          ///< called when the run is being halted; must not block; may be null
+  host_energy* host = nullptr;           ///< null: its energy is not measured
+  run_terms terms{};
   progress_printer* progress = nullptr;  ///< may be null
   run_metrics* metrics = nullptr;        ///< may be null
   checkpoint_setup checkpoints;

@@ -21,6 +21,11 @@ session_options checked(session_options o) {
                       "begin_paused: models that are resumed start from their checkpoints; give the run a "
                       "folder and checkpoint.keep of 1 or more");
   }
+  if (o.begin_paused && o.goal.is_set()) {
+    throw fault_error(fault_code::bad_input,
+                      "begin_paused: devices are chosen for all models of a run, and these are given to it one by one; "
+                      "leave the goal out");
+  }
   return o;
 }
 

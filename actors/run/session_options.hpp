@@ -3,6 +3,8 @@
 
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy_limits.hpp"
+#include "actors/report/expense_terms.hpp"
+#include "actors/report/run_goal.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/verbosity.hpp"
@@ -39,6 +41,8 @@ struct session_options {
   std::uint64_t seed = 0;
   std::string name = "run";
   byte_count host_memory{};           ///< budget; 0 = 75 % of the available memory
+  run_goal goal{};                    ///< which of its devices the run uses
+  run_terms terms{};                  ///< of the host, and currency; devices have their own (session::add_devices)
   int optimizer_threads = 0;          ///< 0 = half the cores, at least 1
   /// Where parameters are updated; the results are the same. Shards with tied parameters or running averages, and
   /// models with gradient clipping, are always updated on the host.

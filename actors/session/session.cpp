@@ -2,31 +2,17 @@
 
 #include "actors/admission/comparisons.hpp"
 #include "actors/admission/loaded_model.hpp"
-#include "actors/admission/model_joiner.hpp"
-#include "actors/admission/planned_workload.hpp"
-#include "actors/admission/prediction.hpp"
-#include "actors/admission/rehearsal.hpp"
+#include "actors/admission/recorded_choice.hpp"
 #include "actors/admission/staged_units.hpp"
-#include "actors/plugin/known_plugins.hpp"
 #include "actors/plugin/policy_actor.hpp"
 #include "actors/policy/catalog.hpp"
 #include "actors/protocol/system_config.hpp"
 #include "actors/report/report_builder.hpp"
-#include "actors/report/run_files.hpp"
-#include "actors/run/device_set.hpp"
-#include "actors/run/execute.hpp"
-#include "actors/run/run_requests.hpp"
-#include "actors/run/search_setup.hpp"
-#include "actors/session/device_registry.hpp"
-#include "actors/session/policy_choice.hpp"
-#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "actors/session/session_state.hpp"
 #include "partition/checkpoint/checkpoint_size.hpp"
 #include "partition/checkpoint/kept_checkpoint.hpp"
 #include "runtime/base/counted.hpp"
-#include "runtime/base/interrupt_flag.hpp"
-#include "runtime/base/presence.hpp"
 #include "runtime/base/thread_supply.hpp"
-#include "runtime/device/loop_threads.hpp"
 #include "runtime/memory/host_memory.hpp"
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/storage/free_space.hpp"
@@ -55,6 +41,11 @@ bool crosses_link(std::span<const device_info> devices) {
   return std::ranges::any_of(devices, crosses);
 }
 
+device_entry with_terms(device_entry entry, const expense_terms& terms) {
+  entry.terms = terms;
+  return entry;
+}
+
 constexpr auto a_policy = "session::use_policy: a policy is";
 
 fault no_run() { return {fault_code::refused, "no run is under way: it has not begun yet, or it has ended"}; }
@@ -68,110 +59,7 @@ fault no_run() { return {fault_code::refused, "no run is under way: it has not b
                     fmt::format("model '{}': its parameters are not there any more: {}", model, why));
 }
 
-/// Why a plan cannot be made; empty: it was. Passes on that the user has interrupted it.
-fault fault_of(const std::function<void()>& plan) try {
-  plan();
-  return {};
-} catch (const fault_error& e) {
-  if (e.what_happened().code == fault_code::interrupted) {
-    throw;
-  }
-  return e.what_happened();
-}
-
 }  // namespace
-
-struct session::state {
-  explicit state(session_options o)
-      : options(std::move(o)),
-        log(make_logger(options.log)),
-        chosen(options, plugins),
-        kinds(plugins),
-        files(options.output, log) {}
-
-  session_options options;
-  std::shared_ptr<spdlog::logger> log;
-  loop_threads loops{optimizer_threads(options)};
-  std::shared_ptr<plugin_set> plugins = make_plugin_set();
-  policy_choice chosen;
-  device_registry kinds;
-  std::vector<device_entry> device_entries;
-  std::vector<model_description> descriptions;
-  run_callbacks callbacks;
-  metrics_sink watcher;                             ///< of metrics.jsonl; may be null
-  search_setup search;
-  std::vector<search_record> recorded;              ///< what the search had decided before
-  std::vector<search_record> unrecorded;            ///< of results of before that have no record; made by plan()
-  interrupt_flag interrupts;
-  request_line requests;
-  presence running;                                 ///< of run()
-
-  std::optional<planned_workload> planned;          ///< made by plan()
-  std::vector<left_out_model> left_out;             ///< by that
-  std::vector<byte_rate> link_rates;                ///< of the devices, for forecasts; empty: not measured yet
-  std::optional<rehearsal> rehearsed;
-
-  // set by run()
-  std::unique_ptr<device_set> devices;
-  std::unique_ptr<host_arena> arena;
-  std::vector<model_entry> models;
-  std::unique_ptr<checkpoint_folder> checkpoints;   ///< null: nothing is saved
-  std::unique_ptr<model_joiner> joiner;
-  kept_parameters kept;
-  run_files files;
-  bool has_run = false;
-
-  /// Calls `change` unless run() has begun: it would have no effect then. `what`: "session::on: callbacks are".
-  void set(const char* what, const std::function<void()>& change);
-  void add_devices(int count, const device_entry& entry);
-  model_id add(model_description model);
-  void require_unplanned(const std::string& what) const;
-  device_set make_devices() const { return device_set(device_entries, log, options.stop_limit); }
-  planning_setup planning() const {
-    return {.options = options, .models = descriptions, .devices = device_entries, .interrupts = interrupts, .log = log,
-            .threads = threads_of_run()};
-  }
-  planned_workload& plan();
-  void make_plan();
-  void plan_all();
-  bool set_side_by_side();
-  bool fits_side_by_side();
-  bool divide_layers(const model_does_not_fit& e);
-  model_does_not_fit explained(const model_does_not_fit& e);
-  void choose_side_by_side();
-  std::optional<duration> simulated_time(const std::function<void()>& plan);
-  void leave_out(const model_does_not_fit& e);
-  void decide_missing_results();
-  void end_stopped_trials();
-  void choose_parallel(std::vector<model_description> given);
-  std::vector<device_info> measured_machines();
-  void divide(const parallel_choice& chosen_ways);
-  void choose_staging();
-  std::uint32_t most_staged_units(const planned_workload& p) const;
-  /// `part`: this, or some steps of it.
-  planned_run run_of(const state& part);
-  planned_run whole_run();
-  sharded_model_ptr cut_model(std::size_t i) const;
-  void load_models();
-  void open_checkpoints();
-  std::size_t threads_of_run() const;
-  /// Without memory at the start.
-  std::set<model_id> waiting() const;
-  /// How long the destructor waits for run().
-  duration limit_of_end() const {
-    return options.stall_limit > duration{} ? options.stall_limit : session_options{}.stall_limit;
-  }
-  bool saves() const { return files.wanted() && options.checkpoint.keep > 0; }
-  void check_search() const;
-  run_setup make_setup(trace* spans);
-  void keep_models(const run_record& record);
-  /// Throws unless the run has ended and had the model.
-  void require_result(model_id model) const;
-  void log_unlocked() const;
-  void load();
-  executed_run train(trace* spans, interrupt_flag& stops);
-  report report_of(const executed_run& run, duration load, const trace* spans);
-};
 
 // -- building the workload --------------------------------------------------------------------------------------------
 
@@ -200,20 +88,20 @@ session::~session() {
   }
 }
 
-void session::add_devices(int count, const cpu_device& options) {
+void session::add_devices(int count, const cpu_device& options, const expense_terms& terms) {
   check_count(count);
   state_->add_devices(
-      count, {"cpu", [options](const std::string& name, device_use) { return make_cpu_device(name, options); }});
+      count, {"cpu", [options](const std::string& name, device_use) { return make_cpu_device(name, options); }, terms});
 }
 
 void session::add_devices(int count, const std::string& kind, const option_values& options,
-                          const std::string& where) {
+                          const std::string& where, const expense_terms& terms) {
   check_count(count);
-  state_->add_devices(count, entry_of(state_->kinds.find(kind), options, where));
+  state_->add_devices(count, with_terms(entry_of(state_->kinds.find(kind), options, where), terms));
 }
 
-void session::add_device(std::string kind, device_factory factory) {
-  state_->add_devices(1, own_entry(std::move(kind), std::move(factory)));
+void session::add_device(std::string kind, device_factory factory, const expense_terms& terms) {
+  state_->add_devices(1, with_terms(own_entry(std::move(kind), std::move(factory)), terms));
 }
 
 void session::state::add_devices(int count, const device_entry& entry) {
@@ -354,204 +242,20 @@ const workload_plan& session::plan() { return state_->plan().plan; }
 
 planned_workload& session::state::plan() {
   if (!planned) {
-    make_plan();
+    plan_on_chosen_devices();
+    if (!note_on_devices.empty()) {
+      log->info("{}", note_on_devices.front());
+    }
     decide_missing_results();
     end_stopped_trials();
   }
   return *planned;
 }
 
-/// Models that leave it to the planner have their pieces side by side, or get more of them, until they fit. Of a run
-/// that begins paused, models that do not fit are given to others.
-void session::state::make_plan() {
-  byte_count needed;
-  for (;;) {
-    try {
-      plan_all();
-      return choose_side_by_side();
-    } catch (const model_does_not_fit& e) {
-      if (fits_side_by_side()) {
-        return;
-      }
-      const bool less = needed == byte_count{} || e.sufficient < needed;  // else what is left whole needs the most
-      needed = e.sufficient;
-      if (less && divide_layers(e)) {
-        continue;
-      }
-      if (!options.begin_paused || descriptions.size() == 1) {
-        throw explained(e);
-      }
-      leave_out(e);
-    }
-  }
-}
-
-/// Of the models that leave it to the planner. False: there are none.
-bool session::state::set_side_by_side() {
-  bool any = false;
-  for (auto& m : descriptions) {
-    if (m.chain.open.side_by_side && m.chain.pieces > 1) {
-      m.chain = with_choice(m.chain, m.chain.pieces, true);
-      any = true;
-    }
-  }
-  return any;
-}
-
-/// The sum of the pieces does not pass through each of them then. Else nothing has changed.
-bool session::state::fits_side_by_side() {
-  const auto in_turn = descriptions;
-  if (set_side_by_side() && !fault_of([this] { plan_all(); })) {
-    return true;
-  }
-  descriptions = in_turn;
-  return false;
-}
-
-/// Models that leave it to the planner are trained so if the simulated run is shorter, or would not be planned.
-void session::state::choose_side_by_side() {
-  const auto is_open = [](const model_description& m) { return m.chain.open.side_by_side && m.chain.pieces > 1; };
-  if (device_entries.size() < 2 || std::ranges::none_of(descriptions, is_open)) {
-    return;
-  }
-  const auto in_turn = std::pair{descriptions, planned};
-  const auto time_in_turn = simulated_time([] {});
-  const auto time_beside = simulated_time([&] {
-    set_side_by_side();
-    plan_all();
-  });
-  if (!time_in_turn || !time_beside || *time_beside >= *time_in_turn) {
-    std::tie(descriptions, planned) = in_turn;
-  }
-}
-
-/// Of what was planned; none if it cannot be planned or simulated.
-std::optional<duration> session::state::simulated_time(const std::function<void()>& plan) {
-  std::optional<duration> makespan;
-  fault_of([&] {
-    plan();
-    makespan = predict_shortly(run_of(*this)).makespan;
-  });
-  return makespan;
-}
-
-/// False if no model may be divided further.
-bool session::state::divide_layers(const model_does_not_fit& e) {
-  bool any = false;
-  for (std::size_t i = 0; i < e.pieces.size(); ++i) {
-    auto& chain = descriptions[i].chain;
-    if (chain.open.pieces && e.pieces[i] > 0) {
-      chain = with_choice(chain, e.pieces[i], chain.side_by_side);
-      any = true;
-    }
-  }
-  return any;
-}
-
-/// With why a model that leaves its pieces to the planner is not divided: what it would be refused for in two.
-model_does_not_fit session::state::explained(const model_does_not_fit& e) {
-  auto why = e.what_happened();
-  const auto& chain = descriptions[e.model].chain;
-  if (chain.open.pieces && chain.pieces == 1) {
-    const auto whole = descriptions;
-    descriptions[e.model].chain = with_choice(chain, 2, chain.side_by_side);
-    const auto in_two = fault_of([this] { plan_all(); });
-    if (in_two.code == fault_code::bad_input) {
-      why.text += fmt::format(" Layers stay whole, in spite of pieces = \"auto\": {}", in_two.text);
-    }
-    descriptions = whole;
-  }
-  model_does_not_fit all(why, e.model);
-  all.sufficient = e.sufficient;
+std::vector<std::string> session::notes() {
+  auto all = state_->plan().notes();
+  add_notes(all, state_->note_on_devices);
   return all;
-}
-
-void session::state::leave_out(const model_does_not_fit& e) {
-  auto place = e.model;
-  for (const auto& before : left_out) {  // in their order
-    place += before.place <= place ? 1 : 0;
-  }
-  const auto next = std::ranges::upper_bound(left_out, place, {}, &left_out_model::place);
-  left_out.insert(next, {place, descriptions[e.model].name, e.what_happened()});
-  descriptions.erase(descriptions.begin() + static_cast<std::ptrdiff_t>(e.model));
-}
-
-void session::state::plan_all() {
-  const auto given = descriptions;
-  for (auto& m : descriptions) {
-    m.parallel = m.parallel.or_one();
-  }
-  try {
-    planned = plan_workload(planning());
-    if (!std::ranges::all_of(given, [](const auto& m) { return m.parallel.chosen(); })) {
-      choose_parallel(given);
-    }
-    choose_staging();
-  } catch (...) {
-    descriptions = given;
-    planned.reset();
-    throw;
-  }
-}
-
-std::vector<std::string> session::notes() { return state_->plan().notes(); }
-
-/// Trials whose checkpoints have results that were not recorded: the file could not be written, or has lost lines.
-void session::state::decide_missing_results() {
-  if (!search.rule) {
-    return;
-  }
-  std::vector<trial_result> results;
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    if (const auto* saved = planned->begins.of(i)) {
-      add_results(results, descriptions[i].name, saved->standing.history, search.metric);
-    }
-  }
-  unrecorded = take_missing(search, recorded, std::move(results));
-}
-
-/// One that had given its memory to others when it was decided has not been saved as stopped.
-void session::state::end_stopped_trials() {
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    if (const auto at = search.stopped.find(descriptions[i].name); at != search.stopped.end()) {
-      planned->begins.end_after(i, at->second);
-    }
-  }
-}
-
-/// The fastest of the ways that the descriptions leave open. A model that resumes keeps its replicas: they decide
-/// results.
-void session::state::choose_parallel(std::vector<model_description> given) {
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    given[i].parallel.replicas = planned->begins.of(i) ? descriptions[i].parallel.replicas : given[i].parallel.replicas;
-    given[i].parallel.waves =
-        planned->begins.keeps_cuts(i) ? planned->plan.models[i].waves : given[i].parallel.waves;
-  }
-  const auto run = run_of(*this);
-  const auto ways = hydra::compare_parallel(run, open_choices(given, device_entries.size()));
-  if (const auto best = choose_for_each(run, ways); best != ways.front().choice) {
-    divide(best);
-  }
-}
-
-void session::state::divide(const parallel_choice& chosen_ways) {
-  std::ranges::transform(descriptions, chosen_ways.models, descriptions.begin(),
-                         [](model_description m, const model_way& way) { return divided(std::move(m), way); });
-  planned = plan_again(*planned, planning());
-}
-
-/// How many shards, and how many units a device stages.
-void session::state::choose_staging() {
-  std::uint32_t units = 1;
-  if (most_staged_units(*planned) > 1) {
-    // A node of a cluster gets models that other nodes have cut: it needs their staging bytes.
-    const auto finer = options.begin_paused ? std::nullopt : choose_shards(run_of(*this));  // measures links
-    if (finer) {
-      divide(*finer);
-    }
-    units = choose_staged_units(run_of(*this));
-  }
-  stage_units(planned->plan, units, options.ablation, planned->machines);
 }
 
 const std::vector<left_out_model>& session::left_out() {
@@ -619,6 +323,14 @@ std::vector<device_info> session::state::measured_machines() {
   return infos;
 }
 
+run_terms session::state::terms() const {
+  auto all = options.terms;
+  for (const auto& entry : device_entries) {
+    all.devices.push_back(entry.terms);
+  }
+  return all;
+}
+
 std::uint32_t session::state::most_staged_units(const planned_workload& p) const {
   return crosses_link(p.machines) ? chosen.depth() : 1;
 }
@@ -675,7 +387,9 @@ forecast session::predict(std::unique_ptr<policy> by) {
   auto asked = by ? chosen.applied(guard(std::move(by))) : chosen.make();
   const auto units = slots_for(*asked, run.planned.plan.staged_units);
   stage_units(run.planned.plan, units, run.from.options.ablation, run.devices);
-  return hydra::predict(run, std::move(asked));
+  auto f = hydra::predict(run, std::move(asked));
+  f.spent = expenses_of(f.work, state_->terms());
+  return f;
 }
 
 forecast_setup session::simulated_plan() {
@@ -687,6 +401,12 @@ forecast_setup session::simulated_plan() {
 std::vector<parallel_forecast> session::compare_parallel() {
   const auto run = state_->whole_run();  // first: it decides what the descriptions leave open
   return hydra::compare_parallel(run, parallel_choices(state_->descriptions, state_->device_entries.size()));
+}
+
+device_choices session::compare_devices() {
+  state_->plan();
+  auto& s = *state_;
+  return s.compared ? *s.compared : s.compare_devices();
 }
 
 std::vector<memory_forecast> session::compare_memory() {
@@ -766,6 +486,7 @@ run_setup session::state::make_setup(trace* spans) {
   setup.stand_in = [this] { return chosen.applied(make_policy("sharded-lrtf", 0)); };
   setup.pipeline = pipeline_of(planned->plan, options.ablation);
   setup.callbacks = callbacks;
+  setup.terms = terms();
   setup.metrics = files.metrics();
   setup.make_model = [this](admission_request r) {
     r.what.parallel = r.what.parallel.or_one();
@@ -809,7 +530,8 @@ void session::state::log_unlocked() const {
 }
 
 report session::state::report_of(const executed_run& run, duration load, const trace* spans) {
-  auto r = build_report({&run.record, models, run.devices, arena.get(), &kept});
+  const auto costs = terms();
+  auto r = build_report({&run.record, &costs, models, run.devices, arena.get(), &kept});
   r.name = options.name;
   r.seed = options.seed;
   r.load = load;
@@ -817,6 +539,7 @@ report session::state::report_of(const executed_run& run, duration load, const t
   r.process_peak = process_peak_memory();
   r.trace = spans ? spans->bytes() : byte_count{};
   auto notes = planned->notes();
+  add_notes(notes, note_on_devices);
   add_notes(notes, joiner->notes());
   r.notes.insert(r.notes.begin(), notes.begin(), notes.end());
   return r;
@@ -864,6 +587,9 @@ report session::run() {
     }
   }
   s.files.make_folder();
+  if (s.compared && s.files.wanted()) {
+    record_choice(s.options.output, s.all_devices, s.chosen_devices);
+  }
   for (const auto& r : s.unrecorded) {
     if (s.search.hooks.record) {
       s.search.hooks.record(r);

@@ -9,6 +9,7 @@
 #include "actors/protocol/model_description.hpp"
 #include "actors/protocol/run_status.hpp"
 #include "actors/protocol/steering.hpp"
+#include "actors/report/expense_terms.hpp"
 #include "actors/report/report.hpp"
 #include "actors/run/session_options.hpp"
 #include "actors/selection/search_hooks.hpp"
@@ -55,19 +56,19 @@ class session {
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
-  /// `count` virtual devices.
-  void add_devices(int count, const cpu_device& options);
+  /// `count` virtual devices, each of these terms.
+  void add_devices(int count, const cpu_device& options, const expense_terms& terms = {});
   /// `count` devices of a kind that a plug-in offers: one that is loaded, or Hydra's own, which is loaded now ("cuda").
   /// `options` by name, each with its option's type: {"index", 1}, {"memory", "24GiB"}, {"tf32", true} of "cuda".
   /// Throws fault_error{bad_input}: there is no such kind or option (with the nearest name); a value of another type; a
   /// required option that is missing; why the kind cannot be used here. `where` ("w.toml:5: device") is the prefix of
   /// messages about devices that cannot be created.
   void add_devices(int count, const std::string& kind, const option_values& options = {},
-                   const std::string& where = {});
+                   const std::string& where = {}, const expense_terms& terms = {});
   /// Any device. plan() creates it, with its threads, for the pilot pass, and run() creates it again. They throw
   /// fault_error with the name of a device whose factory throws or returns null.
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
-  void add_device(std::string kind, device_factory factory);
+  void add_device(std::string kind, device_factory factory, const expense_terms& terms = {});
 
   /// A policy by name: built in, of a plug-in that is loaded, or "path/libx.so", or "path/libx.so:name" where it offers
   /// several. `options` by name; the others have their default values. Throws fault_error{bad_input} naming the nearest
@@ -160,6 +161,10 @@ class session {
   /// memory, as these steps of the run; `steps`: 2 or more. The policy is that of predict(). Throws fault_error with
   /// the fault of a model that fails. Before run().
   rehearsal_summary rehearse(std::uint32_t steps);
+
+  /// What the workload would take on each choice of its devices. With a goal (session_options) plan() has chosen one of
+  /// them, which is the only one that is left; these are those it has compared.
+  device_choices compare_devices();
 
   /// What steps in parallel would bring: the plan as it is, then the same models with other replicas and waves that
   /// fit. One pilot pass for all, and fewer steps than predict() simulates.

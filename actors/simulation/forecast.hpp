@@ -2,6 +2,7 @@
 // The expected times of a plan.
 
 #include "actors/policy/bounds.hpp"
+#include "actors/report/expenses.hpp"
 #include "runtime/base/bytes.hpp"
 
 #include <cstdint>
@@ -22,6 +23,8 @@ struct forecast {
   std::uint64_t saved = 0;      ///< micro-batches of backward visits that had what the forward visit saved
   std::uint64_t recomputed = 0;  ///< those that computed the forward again
   std::uint64_t decisions = 0;
+  run_work work{};              ///< of the whole run, scaled like its makespan
+  run_expenses spent{};         ///< for that, by the terms of a session
 };
 
 }  // namespace hydra

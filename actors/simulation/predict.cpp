@@ -9,6 +9,7 @@
 #include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace hydra {
@@ -34,6 +35,20 @@ void count_loads(forecast& f, const run_record& record) {
     f.recomputed += d.counters.recomputed;
   }
   f.decisions = record.decisions;
+}
+
+/// As of a run of all steps with that makespan.
+run_work scaled(run_work work, duration makespan, const std::vector<double>& of_models) {
+  const auto by = work.makespan > duration{} ? seconds(makespan) / seconds(work.makespan) : 1;
+  for (auto& d : work.devices) {
+    for (std::size_t m = 0; m < d.computed.size() && m < of_models.size(); ++m) {
+      d.computed[m] = from_seconds(seconds(d.computed[m]) * of_models[m]);
+    }
+    const auto busy = std::accumulate(d.computed.begin(), d.computed.end(), duration{});
+    d.used = std::min(makespan, std::max(busy, from_seconds(seconds(d.used) * by)));
+  }
+  work.makespan = makespan;
+  return work;
 }
 
 /// Operations take their recorded times.
@@ -113,6 +128,7 @@ forecast predict(forecast_setup setup) {
     f.makespan = std::max(f.limits.best(), f.makespan);
   }
   f.compute_end = from_seconds(seconds(compute_end_of(s, *s.record())) * run.scale);
+  f.work = scaled(s.record()->work, f.makespan, run.of_models);
   count_loads(f, *s.record());
   f.replacements = s.record()->replacements;
   return f;

@@ -86,6 +86,9 @@ shortened_run shorten(forecast_setup setup) {
   if (r.divided_by > 1 && least > duration{}) {
     r.scale = seconds(r.limits.best()) / seconds(least);
   }
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    r.of_models.push_back(static_cast<double>(setup.models[i]->steps) / models[i]->steps);
+  }
   r.setup = simulated(std::move(setup), models);
   return r;
 }

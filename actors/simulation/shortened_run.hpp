@@ -19,6 +19,7 @@ struct shortened_run {
   bounds limits{};   ///< of all steps
   double scale = 1;  ///< bound of all steps / bound of those that are left
   std::uint32_t divided_by = 1;
+  std::vector<double> of_models{};  ///< steps of each / those that are left
 };
 
 /// Divides the numbers of steps so that about setup.most_units are left.

@@ -203,6 +203,7 @@ std::string data_difference(const value_table& recorded, const fs::path& began_i
 
 session_options options_of(const workload& w) {
   session_options s = w.options;
+  s.goal = {};  // all devices
   s.output.clear();
   s.log = verbosity::quiet;
   return s;

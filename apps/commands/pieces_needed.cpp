@@ -31,6 +31,7 @@ byte_count reserve_of(session& s) {
 std::optional<need> need_of_all(const workload& w) try {
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
+  quiet.goal = {};  // all devices
   session s{quiet};
   model_opener opener{w};
   assemble(s, w, opener);

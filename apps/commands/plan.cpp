@@ -1,6 +1,7 @@
 #include "apps/commands/commands.hpp"
 
 #include "actors/admission/planned_workload.hpp"
+#include "actors/report/expense_json.hpp"
 #include "actors/session/session.hpp"
 #include "apps/commands/given_workload.hpp"
 #include "apps/commands/pieces_needed.hpp"
@@ -8,6 +9,7 @@
 #include "apps/commands/plan_table.hpp"
 #include "apps/commands/shared_options.hpp"
 #include "apps/commands/written_file.hpp"
+#include "apps/simulate/devices_table.hpp"
 #include "apps/simulate/memory_table.hpp"
 #include "apps/simulate/parallel_table.hpp"
 #include "apps/workload/assemble.hpp"
@@ -77,16 +79,23 @@ struct plan_surroundings {
   std::optional<disk_room> room;
 };
 
+/// What other settings would bring.
+struct plan_comparisons {
+  std::vector<parallel_forecast> ways;
+  std::vector<memory_forecast> memory;
+  device_choices devices;
+  run_goal goal;
+};
+
 /// Also of a rehearsed plan they are by the times of the pilot.
-std::string tables(std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory, bool rehearsed) {
-  const std::string both = to_table(ways) + to_table(memory);
-  return rehearsed && !both.empty() ? "\nby the times of the pilot, not of the rehearsal:" + both : both;
+std::string tables(const plan_comparisons& others, bool rehearsed) {
+  const std::string all = to_table(others.ways) + to_table(others.memory) + to_table(others.devices, others.goal);
+  return rehearsed && !all.empty() ? "\nby the times of the pilot, not of the rehearsal:" + all : all;
 }
 
 std::string to_json(const workload_plan& plan, const plan_inputs& inputs, const plan_surroundings& around,
                     const forecast& f, const std::optional<rehearsal_summary>& rehearsed,
-                    std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory,
-                    const std::vector<std::string>& notes) {
+                    const plan_comparisons& others, const std::vector<std::string>& notes) {
   auto j = parse_ordered_json(hydra::to_json(plan));
   j["data"] = json_of(inputs.data);
   j["groups"] = json_of(inputs.groups);
@@ -98,13 +107,15 @@ std::string to_json(const workload_plan& plan, const plan_inputs& inputs, const 
                     {"bound", f.limits.best_name()},
                     {"bounds", json_of(f.limits)},
                     {"steps_divided_by", f.shortened}};
+  add_expense(j["predicted"], f.spent.all);
   if (rehearsed)
     j["rehearsed"] = {{"steps", rehearsed->steps},
                       {"makespan_s", seconds(rehearsed->makespan)},
                       {"overhead", plan.waiting.empty() ? nlohmann::ordered_json(rehearsed->overhead) : nullptr},
                       {"spread", rehearsed->spread}};
-  j["parallel"] = parallel_json(ways);
-  j["memory"] = memory_json(memory);
+  j["parallel"] = parallel_json(others.ways);
+  j["memory"] = memory_json(others.memory);
+  if (!others.devices.all.empty()) j["device_choices"] = devices_json(others.devices, others.goal);
   j["notes"] = notes;
   return json_text(j, 2) + "\n";
 }
@@ -134,6 +145,12 @@ const workload_plan& plan_of(session& s, const workload& w, const plan_options& 
   throw fault_error(why);
 }
 
+/// If somebody asks: they have prices or watts, or the run has a goal.
+device_choices compare_devices(session& s, const workload& w, const forecast& f) {
+  const expense& all = f.spent.all;
+  return all.cost || all.joules || w.options.goal.is_set() ? s.compare_devices() : device_choices{};
+}
+
 int plan(const plan_options& o) {
   if (o.save) check_written_file("--save", *o.save);
   const workload w = read_given_workload(o.file, parse_overrides(o.set, o.plugins));
@@ -148,15 +165,15 @@ int plan(const plan_options& o) {
   std::optional<rehearsal_summary> rehearsed;
   if (o.rehearse > 0) rehearsed = s.rehearse(static_cast<std::uint32_t>(o.rehearse));
   const forecast f = s.predict();
-  const std::vector<parallel_forecast> ways = s.compare_parallel();
-  const std::vector<memory_forecast> memory = s.compare_memory();
+  const plan_comparisons others{s.compare_parallel(), s.compare_memory(), compare_devices(s, w, f), w.options.goal};
   const std::vector<std::string> notes = notes_of(s, w);
   const plan_surroundings around{s.devices(), s.room()};
-  fmt::print("{}", o.json ? to_json(made, inputs, around, f, rehearsed, ways, memory, notes)
+  fmt::print("{}", o.json ? to_json(made, inputs, around, f, rehearsed, others, notes)
                           : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, around.devices) +
                                       to_line(around.room) +
-                                      (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") + to_lines(f) +
-                                      tables(ways, memory, rehearsed.has_value()) + note_lines(notes)));
+                                      (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
+                                      to_lines(f, w.options.terms) + tables(others, rehearsed.has_value()) +
+                                      note_lines(notes)));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "apps/commands/plan_table.hpp"
 
+#include "actors/report/expense_table.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
 #include "apps/commands/layer_kinds.hpp"
@@ -246,13 +247,15 @@ std::string to_line(const rehearsal_summary& r, bool overhead) {
                      overhead ? fmt::format("{:.1f} %", (r.overhead - 1) * 100) : "-");
 }
 
-std::string to_lines(const forecast& f) {
+std::string to_lines(const forecast& f, const run_terms& terms) {
+  const std::string spent = expense_line(f.spent.all, terms);
   const double share = f.makespan > duration::zero() ? seconds(f.limits.best()) / seconds(f.makespan) : 0;
   return wrap(to_line(f.limits), widest_line, 0) +
          fmt::format("policy {}  predicted makespan {}{}  bound {} ({})  efficiency {:.0f} %\n", f.policy,
                      to_string(f.makespan),
                      f.shortened > 1 ? fmt::format(" (from a {}th of the steps)", f.shortened) : "",
-                     to_string(f.limits.best()), f.limits.best_name(), share * 100);
+                     to_string(f.limits.best()), f.limits.best_name(), share * 100) +
+         (spent.empty() ? "" : spent + "\n");
 }
 
 }  // namespace hydra::apps

@@ -3,6 +3,7 @@
 
 #include "actors/admission/compared_forecasts.hpp"
 #include "actors/admission/disk_room.hpp"
+#include "actors/report/expense_terms.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/device/device.hpp"
@@ -21,7 +22,7 @@ std::string to_line(const std::optional<disk_room>& room);
 
 /// `overhead`: it was measured.
 std::string to_line(const rehearsal_summary& r, bool overhead);
-/// Makespan and bounds.
-std::string to_lines(const forecast& f);
+/// Makespan and bounds, and what the run will take.
+std::string to_lines(const forecast& f, const run_terms& terms);
 
 }  // namespace hydra::apps

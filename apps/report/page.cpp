@@ -1,5 +1,6 @@
 #include "apps/report/page.hpp"
 
+#include "actors/report/expense_table.hpp"
 #include "actors/report/largest_gap.hpp"
 #include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
@@ -192,6 +193,18 @@ std::string devices_section(const recorded_run& run) {
   return section("Devices", table_of(columns, rows));
 }
 
+std::string expenses_section(const recorded_run& run) {
+  const report& r = run.summary;
+  const std::vector<std::vector<std::string>> rows = expense_rows(r);
+  if (!run.unfinished.empty() || rows.empty()) return "";
+  std::vector<column> columns;
+  for (const std::string& title : expense_titles(r))
+    columns.push_back({title, !columns.empty() && title != "energy is"});
+  std::vector<std::vector<std::string>> cells = rows;
+  for (auto& row : cells) std::ranges::transform(row, row.begin(), escaped);
+  return section("Cost and energy", table_of(columns, cells), escaped(expense_line(r)));
+}
+
 /// Of a cluster.
 std::string nodes_section(const recorded_run& run) {
   const report& r = run.summary;
@@ -314,7 +327,7 @@ std::string to_content(const recorded_run& run, const timeline& when) {
          section("Devices over time", timeline_chart(when),
                  "Colours are the models'. Below each device: copies to it (h2d) and from it (d2h).") +
          section("Where the time went", breakdown_chart(breakdown_bars(run))) + nodes_section(run) +
-         devices_section(run) + sizes_section(run) + makespan_section(run);
+         devices_section(run) + sizes_section(run) + makespan_section(run) + expenses_section(run);
 }
 
 std::string to_page(const recorded_run& run, const timeline& when) {

@@ -1,5 +1,7 @@
 #include "apps/simulate/comparison.hpp"
 
+#include "actors/report/expense_json.hpp"
+#include "actors/report/expense_table.hpp"
 #include "actors/report/text_table.hpp"
 #include "apps/simulate/parallel_table.hpp"
 #include "runtime/base/json_text.hpp"
@@ -44,6 +46,7 @@ json json_of(const comparison& c, const policy_row& r) {
     row["missed_deadlines"] = r.completions->missed;
     row["mean_tardiness_us"] = microseconds(r.completions->tardiness);
   }
+  add_expense(row, r.spent);
   if (r.proven) row["proven"] = *r.proven;
   if (!r.replacements.empty()) row["replacements"] = r.replacements;
   return row;
@@ -67,10 +70,26 @@ std::vector<std::string> completion_cells(const policy_row& r) {
   return cells;
 }
 
+/// What the first row knows, all know.
+std::vector<table_column> expense_columns(const comparison& c) {
+  std::vector<table_column> columns;
+  if (!c.rows.empty() && c.rows.front().spent.cost) columns.push_back({"cost", right});
+  if (!c.rows.empty() && c.rows.front().spent.joules) columns.push_back({"energy (kJ)", right});
+  return columns;
+}
+
+std::vector<std::string> expense_cells(const policy_row& r) {
+  std::vector<std::string> cells;
+  if (r.spent.cost) cells.push_back(to_string(*r.spent.cost));
+  if (r.spent.joules) cells.push_back(energy_text(*r.spent.joules));
+  return cells;
+}
+
 std::string rows_of(const comparison& c) {
   std::vector<table_column> columns{{"policy"},       {"makespan", right}, {"/ bound", right},
                                     {"loads", right}, {"hits", right},     {"decisions", right}};
   std::ranges::copy(completion_columns(c), std::back_inserter(columns));
+  std::ranges::copy(expense_columns(c), std::back_inserter(columns));
   text_table t{columns};
   for (const policy_row& r : c.rows) {
     std::vector<std::string> cells{r.policy + (r.proven == true ? " (proven)" : ""),
@@ -80,6 +99,7 @@ std::string rows_of(const comparison& c) {
                                    std::to_string(r.hits),
                                    std::to_string(r.decisions)};
     std::ranges::copy(completion_cells(r), std::back_inserter(cells));
+    std::ranges::copy(expense_cells(r), std::back_inserter(cells));
     t.add(std::move(cells));
   }
   return t.to_string();

@@ -65,6 +65,7 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
                              const simulated_nodes& nodes) {
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
+  quiet.goal = {};  // all devices
   session s{quiet};
   assemble(s, w);
   std::vector<std::unique_ptr<policy>> made;  // all of them before anything is measured
@@ -77,7 +78,10 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
                .limits = forecasts.front().limits.all(),
                .rows = {},
                .notes = notes_of(w, forecasts.front())};
-  for (std::size_t i = 0; i < forecasts.size(); ++i) c.rows.push_back(row_of(policies[i].name, forecasts[i]));
+  for (std::size_t i = 0; i < forecasts.size(); ++i) {
+    c.rows.push_back(row_of(policies[i].name, forecasts[i]));
+    c.rows.back().spent = forecasts[i].spent.all;
+  }
   c.parallel = s.compare_parallel();
   c.nodes = simulate_nodes(s, nodes);
   return c;

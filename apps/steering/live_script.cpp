@@ -180,13 +180,19 @@ function time_left(status) {
   return took >= 3 && pace > 0 && last.share < 1 ? time((1 - last.share) / pace) + " left" : "";
 }
 
+/// Of the run so far, as far as it is known.
+function expense(status) {
+  return [known(status.cost) ? `cost ${status.cost.toFixed(4)} ${status.currency || ""}`.trim() : "",
+          known(status.joules) ? `energy ${(status.joules / 1000).toFixed(3)} kJ` : ""];
+}
+
 function show_status(status) {
   if (status.error) return tell(status.error, true);
   const models = status.models || [];
   models.forEach(show_model);
   const count = {};
   for (const model of models) count[model.state] = (count[model.state] || 0) + 1;
-  write(at("summary"), [...Object.entries(count).map(([state, n]) => `${n} ${state}`), time(status.elapsed_s), time_left(status)].filter(Boolean).join(", "));
+  write(at("summary"), [...Object.entries(count).map(([state, n]) => `${n} ${state}`), time(status.elapsed_s), time_left(status), ...expense(status)].filter(Boolean).join(", "));
   const host = status.host || {};
   gauge("Host", [memory_line(host.used, host.peak, host.budget)]);
   for (const device of status.devices || [])

@@ -1,5 +1,7 @@
 #include "apps/steering/status_json.hpp"
 
+#include "actors/report/expense_json.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -30,6 +32,7 @@ ordered_json to_json(const model_now& m) {
   if (m.learning_rate) j["learning_rate"] = *m.learning_rate;
   if (m.step_work > duration{}) j["step_s"] = seconds(m.step_work);
   if (!m.note.empty()) j["note"] = m.note;
+  add_expense(j, m.spent);
   return j;
 }
 
@@ -59,7 +62,7 @@ model_phase phase_of(model_status s) {
 }
 
 model_now status_of(const model_report& m) {
-  model_now now{.name = m.name, .phase = phase_of(m.status), .steps = m.steps};
+  model_now now{.name = m.name, .phase = phase_of(m.status), .steps = m.steps, .spent = m.spent};
   if (!m.loss.empty()) now.loss = m.loss.back();
   if (!m.validation.empty()) now.validation = m.validation.back().loss;
   if (m.status == model_status::failed) now.note = m.error.text;
@@ -75,11 +78,14 @@ nlohmann::ordered_json to_json(const run_status& s) {
   for (const device_now& d : s.devices) j["devices"].push_back(to_json(d));
   j["host"] = {{"used", s.host.used.value()}, {"peak", s.host.peak.value()}, {"budget", s.host.budget.value()}};
   j["elapsed_s"] = seconds(s.elapsed);
+  add_expense(j, s.spent);
+  if (!s.currency.empty()) j["currency"] = s.currency;
   return j;
 }
 
 run_status last_status(const report& r) {
-  run_status s{.host = {.used = {}, .peak = r.host_peak, .budget = r.host_budget}, .elapsed = r.makespan};
+  run_status s{.host = {.used = {}, .peak = r.host_peak, .budget = r.host_budget}, .elapsed = r.makespan,
+               .spent = r.spent, .currency = r.currency};
   for (const model_report& m : r.models) s.models.push_back(status_of(m));
   for (const device_report& d : r.devices)
     s.devices.push_back({.name = d.name,

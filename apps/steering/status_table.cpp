@@ -58,6 +58,17 @@ std::string models_table(const ordered_json& status) {
   return t.to_string();
 }
 
+/// So far; empty if neither is known.
+std::string expense_text(const ordered_json& status) {
+  std::vector<std::string> parts;
+  if (status.contains("cost"))
+    parts.push_back(number(status, "cost", [](double c) { return fmt::format("cost {:.4f}", c); }) +
+                    (status.contains("currency") ? " " + text(status, "currency") : ""));
+  if (status.contains("joules"))
+    parts.push_back(number(status, "joules", [](double j) { return fmt::format("energy {:.3f} kJ", j / 1000); }));
+  return parts.empty() ? "" : fmt::format("{}\n", fmt::join(parts, "  "));
+}
+
 }  // namespace
 
 std::string devices_table(const ordered_json& status) {
@@ -72,7 +83,8 @@ std::string status_table(const ordered_json& status) {
   return models_table(status) + "\n" + devices_table(status) +
          fmt::format("host memory {} of {}, peak {}; {} since the start\n", bytes(host, "used"), bytes(host, "budget"),
                      bytes(host, "peak"),
-                     number(status, "elapsed_s", [](double s) { return fmt::format("{:.0f} s", s); }));
+                     number(status, "elapsed_s", [](double s) { return fmt::format("{:.0f} s", s); })) +
+         expense_text(status);
 }
 
 }  // namespace hydra::apps

@@ -1,6 +1,7 @@
 #include "apps/workload/device_kinds.hpp"
 
 #include "apps/workload/convert.hpp"
+#include "apps/workload/expense_keys.hpp"
 #include "apps/workload/option_keys.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/cuda/cuda_options.hpp"
@@ -18,6 +19,13 @@ namespace {
 constexpr int most_devices = most_memory_accounts - 1;
 
 const value_table& table_of(const value& device) { return std::get<value_table>(device.content); }
+
+/// Keys of a device of any kind, besides that.
+std::vector<key_rule> common_rules() {
+  std::vector<key_rule> rules = device_expense_rules();
+  rules.insert(rules.begin(), integer_rule("count", {1, most_devices}, "1", "how many of these"));
+  return rules;
+}
 
 /// A key of every kind whose devices can compute in fp32 and in bf16.
 key_rule precision_rule() {
@@ -60,12 +68,15 @@ device_kind cpu_kind() {
        precision_rule(),
        gradients_rule()},
       false,
-      [](session& s, int count, const value& keys) { s.add_devices(count, read_cpu_device(table_of(keys))); }};
+      [](session& s, int count, const value& keys) {
+        s.add_devices(count, read_cpu_device(table_of(keys)), read_device_terms(table_of(keys)));
+      }};
 }
 
 device_kind kind_of_plugin(std::string name, std::string help, std::vector<key_rule> keys) {
   const auto add = [name, keys](session& s, int count, const value& given) {
-    s.add_devices(count, name, read_options(table_of(given), keys), to_string(given.where) + ": device");
+    s.add_devices(count, name, read_options(table_of(given), keys), to_string(given.where) + ": device",
+                  read_device_terms(table_of(given)));
   };
   return {std::move(name), std::move(help), std::move(keys), true, add};
 }
@@ -81,7 +92,7 @@ device_kind cuda_kind() {
 // -- plug-ins ---------------------------------------------------------------------------------------------------------
 
 key_rule own_rule(const known_device& of, const option& o) {
-  if (o.name.empty() || o.name == "kind" || o.name == "count")
+  if (o.name.empty() || o.name == "kind" || std::ranges::count(common_rules(), o.name, &key_rule::name) > 0)
     refuse(fmt::format("plug-in \"{}\": its device \"{}\" has an option \"{}\"; this is not a key of its own",
                        of.plugin.string(), of.kind, o.name));
   return rule_of(o);
@@ -110,8 +121,8 @@ std::vector<device_kind> device_kinds_with(const std::vector<known_device>& offe
 table_rules device_rules(const std::vector<device_kind>& kinds) {
   table_rules rules{.selector = "kind"};
   for (const device_kind& kind : kinds) rules.variants.push_back({kind.name, kind.keys});
-  rules.keys = {selector_rule("kind", rules.variants, ""),
-                integer_rule("count", {1, most_devices}, "1", "how many of these")};
+  rules.keys = common_rules();
+  rules.keys.insert(rules.keys.begin(), selector_rule("kind", rules.variants, ""));
   return rules;
 }
 

@@ -232,7 +232,8 @@ void refuse_changes(const std::vector<forbidden_change>& changes) {
          fmt::format(
              "{}{}{}; with --resume only device (but for kind, threads, precision, gradients and tf32), host, policy, "
              "plugins, optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, ablation, "
-             "tensorboard and output may change: undo the change, or train afresh in another folder by --output",
+             "tensorboard, currency, grams_per_kwh, objective and output may change: undo the change, or train afresh "
+             "in another folder by --output",
              first.text, more, hint_on_moved(changes)));
 }
 

@@ -172,6 +172,9 @@ void check_for_cluster(const workload& w) {
         at("run"), "run.policy",
         "\"whole-model\" keeps a device for a model until that has ended: nodes that train models together could wait "
         "for each other for ever");
+  if (w.options.goal.is_set())
+    refuse(at("run"), w.options.goal.deadline ? "run.deadline" : "run.objective",
+           "is for one machine: a cluster uses the devices of all nodes that join it");
   if (w.options.checkpoint.keep == 0)
     refuse(at("run"), "run.checkpoint.keep", "0 saves nothing, and models move between nodes as their checkpoints");
 }

@@ -3,8 +3,12 @@
 #include "actors/policy/catalog.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kind_table.hpp"
+#include "apps/workload/expense_keys.hpp"
 #include "apps/workload/names.hpp"
 #include "runtime/memory/host_memory.hpp"
+
+#include <algorithm>
+#include <iterator>
 
 namespace hydra::apps {
 
@@ -55,7 +59,7 @@ ablation_options read_ablation(const value_table& table) {
 }  // namespace
 
 table_rules run_rules() {
-  return {
+  table_rules rules{
       .keys = {
           {.name = "name", .help = "of the run", .fallback = "the file's name"},
           integer_rule("seed", {.least = 0}, "0", "of models that have none"),
@@ -74,13 +78,17 @@ table_rules run_rules() {
           changeable(switch_rule("tensorboard", "false",
                                  "true: event files for TensorBoard in the run's folder \"tensorboard\"")),
           changeable(table_rule("checkpoint", checkpoint_rules(), "when models are saved, in addition to their end"))}};
+  std::ranges::copy(run_expense_rules(), std::back_inserter(rules.keys));
+  return rules;
 }
 
 table_rules host_rules() {
-  return {.keys = {plain_rule("memory", value_kind::bytes_or_percent, "75% of what is available",
+  table_rules rules{.keys = {plain_rule("memory", value_kind::bytes_or_percent, "75% of what is available",
                               "cap on host memory of the run"),
                    integer_rule("optimizer_threads", {1, 1024}, "half the cores, at least 1",
                                 "threads that update parameters")}};
+  std::ranges::copy(host_expense_rules(), std::back_inserter(rules.keys));
+  return rules;
 }
 
 table_rules ablation_rules() {
@@ -111,6 +119,8 @@ session_options read_session_options(const value_table& root, const std::string&
   assign(host, "optimizer_threads", o.optimizer_threads);
   o.optimizer_on = read_optimizer_place(run);
   o.checkpoint = read_checkpoint(sub_table(run, "checkpoint"));
+  o.goal = read_run_goal(root);
+  o.terms = read_run_terms(root);
   o.ablation = read_ablation(sub_table(root, "ablation"));
   return o;
 }

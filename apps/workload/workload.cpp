@@ -6,6 +6,7 @@
 #include "apps/workload/check_utf8.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kinds.hpp"
+#include "apps/workload/expense_keys.hpp"
 #include "apps/workload/expand_search.hpp"
 #include "apps/workload/foreign_code.hpp"
 #include "apps/workload/grid.hpp"
@@ -168,6 +169,7 @@ workload build(const value_table& root, const place& file, const brought& b,
   if (b.plugins) w.policy = read_policy(root, b.plugins);
   for (const value& v : sub_tables(root, "device")) w.devices.push_back(read_device(v, b.kinds));
   check_device_count(w.devices);
+  check_expenses(root);
   w.data = read_all_data(root);
   w.models = read_models(root, w.data);
   check_kept(w);

@@ -20,6 +20,7 @@
 //  * the destructor waits for the operation that is running on each queue, then joins; no completion after it.
 
 #include "runtime/base/bytes.hpp"
+#include "runtime/device/energy_reading.hpp"
 #include "runtime/device/page_locker.hpp"
 #include "runtime/device/precision.hpp"
 #include "runtime/device/ticket.hpp"
@@ -27,6 +28,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -94,6 +96,9 @@ class device {
 
   /// Called in a closure, on its queue's thread. A device without a driver uses the meter of the host.
   virtual std::unique_ptr<work_meter> measure() { return make_host_meter(); }
+
+  /// What it has used; none: that is not measured. Called by any thread at any time.
+  virtual std::optional<energy_reading> energy() const { return std::nullopt; }
 
   /// Null: copies take any host memory. Lives as long as the device.
   virtual page_locker* locker() noexcept { return nullptr; }

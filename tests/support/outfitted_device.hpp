@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@ struct outfit {
   std::function<void(page_locker*)> at_end{};   ///< called with the locker, which is about to be destroyed
   std::unique_ptr<page_locker> locker{};
   std::string model{};
+  std::function<std::optional<energy_reading>()> energy{};
 };
 
 class outfitted_device final : public device {
@@ -36,6 +38,7 @@ class outfitted_device final : public device {
   memory_usage memory() const noexcept override { return inside_->memory(); }
   bool stop(duration limit) noexcept override { return inside_->stop(limit); }
   std::unique_ptr<work_meter> measure() override { return with_.meter ? with_.meter() : inside_->measure(); }
+  std::optional<energy_reading> energy() const override { return with_.energy ? with_.energy() : inside_->energy(); }
   page_locker* locker() noexcept override { return with_.locker ? with_.locker.get() : inside_->locker(); }
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override {
     return inside_->submit(queue, std::move(op), after);

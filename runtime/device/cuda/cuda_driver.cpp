@@ -4,15 +4,19 @@
 #include "runtime/device/cuda/cuda_locker.hpp"
 #include "runtime/device/cuda/cuda_meter.hpp"
 #include "runtime/device/cuda/cuda_numerics.hpp"
+#include "runtime/device/cuda/gpu.hpp"
+#include "runtime/device/cuda/management_library.hpp"
 
 #include <c10/core/AutogradState.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -104,6 +108,36 @@ stream_store& streams_of_process() {
   return *store;
 }
 
+/// How many devices of a run are on each GPU.
+class gpu_parts {
+ public:
+  /// Until the result is destroyed.
+  std::shared_ptr<void> add(int gpu) {
+    const std::lock_guard lock{mutex_};
+    ++parts_[gpu];
+    return {this, [gpu](gpu_parts* all) { all->remove(gpu); }};
+  }
+  /// At least 1.
+  int on(int gpu) {
+    const std::lock_guard lock{mutex_};
+    return std::max(parts_[gpu], 1);
+  }
+
+ private:
+  void remove(int gpu) {
+    const std::lock_guard lock{mutex_};
+    --parts_[gpu];
+  }
+
+  std::mutex mutex_;
+  std::map<int, int> parts_;
+};
+
+gpu_parts& parts_of_gpus() {
+  static auto* const parts = new gpu_parts;
+  return *parts;
+}
+
 /// The state of a thread while it launches. A backward pass stays on this thread: Autograd's own thread for the GPU
 /// would use neither its stream nor its pool.
 struct launch_scope {
@@ -186,6 +220,16 @@ class cuda_driver final : public stream_driver {
     return {};
   }
 
+  /// Of what was used between two readings, devices on one GPU have used equal parts.
+  std::optional<energy_reading> energy() const override {
+    const std::lock_guard lock{energy_mutex_};
+    if (const auto counted = managed_.joules()) {
+      joules_ += (*counted - counted_.value_or(*counted)) / parts_of_gpus().on(gpu_);
+      counted_ = counted;
+    }
+    return counted_ ? std::optional(energy_reading{joules_, "nvml"}) : std::nullopt;
+  }
+
   std::unique_ptr<work_meter> measure() override { return make_cuda_meter(use_); }
   page_locker* locker() noexcept override { return &locker_; }
 
@@ -195,6 +239,11 @@ class cuda_driver final : public stream_driver {
   int gpu_;
   device_use use_;
   std::shared_ptr<gpu_streams> streams_;
+  managed_gpu managed_{bus_of(gpu_)};
+  std::shared_ptr<void> part_ = use_ == device_use::run ? parts_of_gpus().add(gpu_) : nullptr;
+  mutable std::mutex energy_mutex_;
+  mutable std::optional<double> counted_;  ///< by the GPU, at the last reading
+  mutable double joules_ = 0;              ///< of it this device's part, since the first
   cuda_locker locker_{gpu_};
 };
 

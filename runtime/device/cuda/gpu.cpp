@@ -23,13 +23,6 @@ constexpr byte_count usual_context = 640_MiB;
 /// For kernels that are loaded later: 136 MiB in the training of a Llama in bf16 on an H100.
 constexpr byte_count context_growth = 256_MiB;
 
-std::string bus_id(int index) {
-  std::array<char, 32> id{};
-  cuda_check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index),
-             "the GPU's PCI bus id cannot be queried");
-  return id.data();
-}
-
 [[noreturn]] void refuse(cudaError_t e, const char* what) {
   throw fault_error(fault_code::bad_input, fmt::format("{} ({})", what, cudaGetErrorString(e)));
 }
@@ -57,14 +50,21 @@ byte_count make_context(int index) {
   if (found != known.end()) {
     return found->second;
   }
-  const auto bus = bus_id(index);
-  const auto before = gpu_memory_in_use(bus);
+  const managed_gpu gpu(bus_of(index));
+  const auto before = gpu.memory_in_use();
   const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(index));
   cuda_check(cudaFree(nullptr), "the GPU gives no context");
-  return known.emplace(index, measured_context(before, gpu_memory_in_use(bus))).first->second;
+  return known.emplace(index, measured_context(before, gpu.memory_in_use())).first->second;
 }
 
 }  // namespace
+
+std::string bus_of(int index) {
+  std::array<char, 32> id{};
+  cuda_check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index),
+             "the GPU's PCI bus id cannot be queried");
+  return id.data();
+}
 
 int count_gpus() {
   int n = 0;

@@ -19,6 +19,9 @@ struct gpu_facts {
 /// The number of GPUs. Throws fault_error{bad_input} that says what is missing: a driver, or a GPU.
 int count_gpus();
 
+/// Its PCI bus id: "0000:01:00.0".
+std::string bus_of(int index);
+
 /// Creates this process's context on the GPU, if there is none; the size of the context is measured then and
 /// remembered. Throws fault_error{bad_input} for a GPU that does not exist.
 gpu_facts look_at_gpu(int index);

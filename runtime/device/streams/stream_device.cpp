@@ -34,6 +34,7 @@ class stream_device final : public device {
   void on_completion(completion_sink sink) override;
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override;
   memory_usage memory() const noexcept override { return memory_->usage(); }
+  std::optional<energy_reading> energy() const override { return driver_->energy(); }
   std::unique_ptr<work_meter> measure() override { return driver_->measure(); }
   page_locker* locker() noexcept override { return driver_->locker(); }
   bool stop(duration limit) noexcept override;

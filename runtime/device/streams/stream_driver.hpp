@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace hydra {
 
@@ -53,7 +54,8 @@ class stream_driver {
   /// What a closure or this driver has thrown, as a fault.
   virtual fault explain(const std::exception_ptr& e) const noexcept { return to_fault(e); }
 
-  /// As device::measure, device::locker.
+  /// As device::energy, device::measure, device::locker.
+  virtual std::optional<energy_reading> energy() const { return std::nullopt; }
   virtual std::unique_ptr<work_meter> measure() = 0;
   virtual page_locker* locker() noexcept = 0;
 };

@@ -145,14 +145,14 @@ TEST_CASE("report.json has the documented keys", "[report]") {
   CHECK(keys(j["scheduling"]) == std::vector<std::string>{"decisions", "mean_us", "p99_us", "replaced", "waited_s"});
   CHECK(keys(j["host"]) == std::vector<std::string>{"budget_bytes", "optimizer_s", "peak_bytes"});
   CHECK(keys(j["devices"][0]) == std::vector<std::string>{"blame", "budget_bytes", "busy_s", "cache_hits",
-                                                          "cache_misses", "d2h_bytes", "exposed_transfer_s",
+                                                          "cache_misses", "d2h_bytes", "expense", "exposed_transfer_s",
                                                           "h2d_bytes", "kind", "name", "peak_bytes", "precision",
                                                           "recomputed_micro_batches", "reserve_bytes",
                                                           "saved_micro_batches", "speed", "utilisation"});
   CHECK(keys(j["devices"][0]["blame"]) ==
         std::vector<std::string>{"actors_s", "compute_s", "exposed_d2h_s", "exposed_h2d_s", "no_unit_s", "optimizer_s",
                                  "predecessor_s"});
-  CHECK(keys(j["models"][0]) == std::vector<std::string>{"cuts", "digest", "family", "loss", "name", "parameters",
+  CHECK(keys(j["models"][0]) == std::vector<std::string>{"cuts", "digest", "expense", "family", "loss", "name", "parameters",
                                                          "priority", "seconds", "status", "steps", "tokens"});
 }
 
@@ -175,6 +175,35 @@ TEST_CASE("a report says how steps were divided, and what the pipeline cost", "[
   CHECK_THAT(line_with(to_table(r), "status"), Contains("tokens/s  shards  replicas  waves  bubble  status"));
   CHECK_THAT(line_with(to_table(r), r.models[0].name), Contains("4    10 %"));
   CHECK_THAT(line_with(to_table(r), "makespan of"), Contains("pipeline bubble"));
+}
+
+TEST_CASE("a report says what the run, its models and its devices have taken, and where energies are from", "[report]") {
+  auto r = example();
+  CHECK_THAT(to_table(r), !Contains("cost") && !Contains("energy"));
+  r.spent = {.time = 20s, .cost = money{12345}, .joules = 6789};
+  r.host_spent = {.cost = money{345}, .joules = 789};
+  r.host_energy_source = "rapl";
+  r.currency = "USD";
+  r.grams_per_kwh = 400;
+  r.models[0].spent = {.time = 15s, .cost = money{10000}, .joules = 5000};
+  r.devices[0].spent = {.time = 20s, .cost = money{12000}, .joules = 6000};
+  for (auto& d : r.devices) {
+    d.energy_source = "stated";
+  }
+  const auto j = parsed(r);
+  CHECK(j["expense"] == json::parse(R"({"device_s": 20.0, "cost": 1.2345, "joules": 6789, "currency": "USD",
+                                        "grams_per_kwh": 400.0, "carbon_g": 0.7543333333333333})"));
+  CHECK(j["models"][0]["expense"]["cost"] == 1.0);
+  CHECK(j["devices"][0]["expense"]["energy_source"] == "stated");
+  CHECK(j["host"]["expense"]["joules"] == 789);
+  const auto again = report_of(j);
+  CHECK(again.spent == r.spent);
+  CHECK(again.models[0].spent == r.models[0].spent);
+  CHECK(to_table(again) == to_table(r));
+  CHECK_THAT(to_table(r), Contains("cost 1.2345 USD  energy 6.789 kJ (devices stated, host rapl)  carbon 0.8 g\n"));
+  CHECK_THAT(line_with(to_table(r), "expense of"), Contains("device time  cost (USD)  energy (kJ)  energy is"));
+  CHECK_THAT(line_with(to_table(r), "the run"), Contains("0:00:20.000      1.2345        6.789"));
+  CHECK_THAT(line_with(to_table(r), "on the host"), Contains("0.0345        0.789  rapl"));
 }
 
 TEST_CASE("a report says into how many pieces layers were divided", "[report]") {

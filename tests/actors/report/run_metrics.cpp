@@ -79,7 +79,7 @@ TEST_CASE("a step and an evaluation are a line each, with what is known of them"
   metrics.evaluation({.model = model_id{0}, .name = "a", .done = 1, .loss = 2.25, .accuracy = 0.5});
   auto second = step(2, std::numeric_limits<float>::quiet_NaN());
   second.grad_norm = 0.75F;
-  metrics.step(second, *entry("a").what, time_point{3s});
+  metrics.step(second, *entry("a").what, time_point{3s}, {.cost = money{12345}, .joules = 678});
   CHECK(metrics.close() == "");
   const auto lines = lines_of(folder.path() / metrics_file);
   REQUIRE(lines.size() == 3);
@@ -95,6 +95,8 @@ TEST_CASE("a step and an evaluation are a line each, with what is known of them"
   const auto last = json::parse(lines[2]);
   CHECK(last["loss"].is_null());
   CHECK(last["grad_norm"] == 0.75);
+  CHECK(last["cost"] == 1.2345);
+  CHECK(last["joules"] == 678);
   CHECK(last["tokens"] == 20);
   CHECK(last["tokens_per_s"] == 5.0);
   CHECK(last["seconds"] == 2.0);

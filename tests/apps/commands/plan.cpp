@@ -115,6 +115,57 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
   CHECK(ways[4]["shards"] > ways[3]["shards"]);
 }
 
+namespace {
+
+/// A fast device and a slow one, which cost as much: the fast one alone is cheaper.
+std::string priced(const std::string& goal) {
+  const std::string device = "kind = \"cpu\"\nmemory = \"24MiB\"\nprice = 1000\nwatts = { busy = 300, idle = 50 }\n";
+  const std::string text = bent("kind = \"cpu\"\nmemory = \"24MiB\"\n", device + "[[device]]\nspeed = 0.01\n" + device);
+  return std::string{text}.replace(text.find("seed = 7"), 8, "seed = 7\ncurrency = \"USD\"\n" + goal);
+}
+
+}  // namespace
+
+TEST_CASE("a plan says what the run will cost, and on which devices it would cost less") {
+  const temporary_folder folder;
+  const outcome o = plan(folder, priced(""));
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out,
+             Contains("\ncost ") && Contains(" USD  energy ") && Contains("cpu:0, cpu:1 ") && Contains("\ncpu:0 "));
+  const json j = json::parse(plan(folder, priced(""), "--json").out);
+  CHECK(j["predicted"]["cost"] > 0);
+  REQUIRE(j["device_choices"].size() == 3);
+  CHECK(j["devices"].size() == 2);
+  CHECK_THAT(plan(folder, example).out, !Contains("\ncost "));
+}
+
+TEST_CASE("a run with a goal uses the devices that meet it, and says which; the results are the same") {
+  const temporary_folder folder;
+  folder.write("w.toml", priced("objective = \"cost\"\n"));
+  const outcome o = run_hydra(folder, "train w.toml");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.err, Contains("least cost: the run uses cpu:0; expected are "));
+  const json r = json::parse(folder.read("runs/w/report.json"));
+  REQUIRE(r["devices"].size() == 1);
+  CHECK(r["devices"][0]["speed"] == 1);
+  CHECK(r["expense"]["currency"] == "USD");
+  CHECK(r["models"][0]["expense"]["cost"] == r["expense"]["cost"]);
+  CHECK_THAT(r["notes"].dump(), Contains("least cost: the run uses cpu:0"));
+  folder.write("all.toml", priced(""));
+  REQUIRE(run_hydra(folder, "train all.toml").status == 0);
+  CHECK(json::parse(folder.read("runs/all/report.json"))["models"][0]["digest"] == r["models"][0]["digest"]);
+}
+
+TEST_CASE("a deadline that no choice of devices meets ends with status 3, the fastest one and its time") {
+  const temporary_folder folder;
+  folder.write("w.toml", priced("deadline = \"1ns\"\n"));
+  const outcome o = run_hydra(folder, "train w.toml");
+  CHECK(o.status == 3);
+  CHECK_THAT(o.err, Contains("run.deadline: 1 ns cannot be met: the fastest of these devices (cpu:0") &&
+                        Contains("expected to take ") && Contains("no schedule on them takes less than "));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+}
+
 TEST_CASE("shards for which a chain has too few layers are noted by a plan") {
   const temporary_folder folder;
   const auto asked = [](const std::string& n) {
@@ -147,8 +198,8 @@ TEST_CASE("a plan is predicted by the times of a rehearsal, which leaves nothing
 
 TEST_CASE("a plan says what checkpoints need on disk, unless none are kept") {
   const temporary_folder folder;
-  CHECK_THAT(plan(folder, example).out, Contains("\ndisk ") && Contains(" for the first checkpoints  at most ") &&
-                                            Contains("  free "));
+  CHECK_THAT(plan(folder, example).out,
+             Contains("\ndisk ") && Contains(" for the first checkpoints  at most ") && Contains("  free "));
   const auto disk = [&](const std::string& text, const std::string& options = "") {
     return json::parse(plan(folder, text, "--json " + options).out).value("disk", nlohmann::json{});
   };
@@ -162,7 +213,8 @@ TEST_CASE("a plan says what checkpoints need on disk, unless none are kept") {
   CHECK_THAT(plan(folder, example, "--set run.checkpoint.keep=0").out, !Contains("\ndisk "));
 }
 
-TEST_CASE("models that wait for host memory are planned, rehearsed and trained; the log does not say whose turn it is") {
+TEST_CASE(
+    "models that wait for host memory are planned, rehearsed and trained; the log does not say whose turn it is") {
   const temporary_folder folder;
   const std::string little = "[host]\nmemory = \"MEMORY\"\n\n[[device]]";
   auto text = bent("[[device]]", little) + grid;
@@ -313,7 +365,8 @@ TEST_CASE("units are staged behind each other where loads are slow, and there is
     return json::parse(o.out)["staged_units"].get<int>();
   };
   CHECK(staged("1MiB", "4MB/s") > 1);  // a load takes 4 ms
-  CHECK_THAT(plan(folder, text("1MiB", "4MB/s", "\"given.json\"")).out, Contains("\nstaged ") && Contains(" units behind each other"));
+  CHECK_THAT(plan(folder, text("1MiB", "4MB/s", "\"given.json\"")).out,
+             Contains("\nstaged ") && Contains(" units behind each other"));
   CHECK(staged("1MiB", "100MB/s") == 1);
   CHECK(staged(std::to_string(measured["sufficient_bytes"].get<int>()) + "B", "4MB/s") == 1);
 }

@@ -77,6 +77,7 @@ std::map<std::string, std::string> struct_defaults() {
   all["run.seed"] = toml(run.seed);
   all["run.tensorboard"] = toml(run.tensorboard);
   all["run.trusted_policy"] = toml(run.policies.trusted);
+  all["run.objective"] = toml(run.goal.least == run_objective::makespan ? "makespan" : "another");
   all["run.optimizer_on"] = toml(to_string(run.optimizer_on));
   all["run.checkpoint.every_steps"] = toml(run.checkpoint.every_steps);
   all["run.checkpoint.every_minutes"] = toml(run.checkpoint.every_minutes);
@@ -94,6 +95,7 @@ std::map<std::string, std::string> struct_defaults() {
   for (const std::string kind : {"halving", "hyperband", "asha"})
     all["search." + kind + ".factor"] = toml(search.factor);
   all["device.count"] = toml(device_entry{}.count);
+  all["device.billing"] = toml(expense_terms{}.billed == billing::run ? "run" : "used");
   const cpu_device cpu;
   all["device.cpu.threads"] = toml(cpu.threads);
   all["device.cpu.speed"] = toml(cpu.speed);

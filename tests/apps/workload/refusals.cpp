@@ -47,6 +47,31 @@ TEST_CASE("an unknown key is refused with the nearest known one, in every table"
              StartsWith("w.toml:19: ablation.cash: unknown key") && Contains("\"cache\""));
 }
 
+TEST_CASE("prices and powers that say nothing, or too little, are refused") {
+  const auto second = [](const std::string& keys) {
+    const std::string first = "memory = \"24MiB\"";
+    return refusal(bent(first, first + "\nprice = 3.06\n[[device]]\nkind = \"cpu\"\nmemory = 1024" + keys));
+  };
+  CHECK(second("\nprice = 0") == "");
+  CHECK_THAT(second(""), StartsWith("w.toml:8: device.price: missing here, but given at w.toml:7") &&
+                             Contains("price = 0 if that is so"));
+  CHECK_THAT(second("\nprice = -1"), StartsWith("w.toml:11: device.price: -1 "));
+  CHECK_THAT(with_device("memory = 1\nbilling = \"month\""),
+             StartsWith("w.toml:7: device.billing: unknown value \"month\" (known: run, used)"));
+  CHECK_THAT(with_device("memory = 1\nwatts = { busy = 10 }"), Contains("device.watts.idle"));
+  CHECK_THAT(with_device("memory = 1\nwatts = { busy = 10, idle = 20 }"),
+             StartsWith("w.toml:7: device.watts: idle = 20 is more than busy = 10"));
+}
+
+TEST_CASE("a goal needs prices or powers of all devices") {
+  const auto with = [](const std::string& is) { return refusal(bent("seed = 7", is)); };
+  CHECK(with("objective = \"makespan\"\ndeadline = \"2h\"") == "");
+  CHECK_THAT(with("objective = \"cost\""), StartsWith("w.toml:2: run.objective: \"cost\" needs price of each device") &&
+                                               Contains("the [[device]] at w.toml:4 has none"));
+  CHECK_THAT(with("objective = \"energy\""), StartsWith("w.toml:2: run.objective: \"energy\" needs watts"));
+  CHECK_THAT(with("objective = \"money\""), StartsWith("w.toml:2: run.objective: unknown value \"money\" (known: makespan, cost, energy)"));
+}
+
 TEST_CASE("a checkpoint that is impossible is refused with what is allowed") {
   const auto with = [](const std::string& is) { return refusal(bent("seed = 7", "checkpoint = " + is)); };
   CHECK_THAT(with("{ every_step = 2 }"),

@@ -88,5 +88,11 @@ int nvmlDeviceGetMemoryInfo(void*, unsigned long long* bytes) {
   bytes[1] = bytes[0] - bytes[2];
   return 0;
 }
+/// 250 J more with each question, in millijoules.
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* used) {
+  const lock l{mutex};
+  static unsigned long long counted = 1'000'000;
+  return *used = counted += 250'000, 0;
+}
 
 }  // extern "C"

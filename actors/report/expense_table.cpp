@@ -1,0 +1,99 @@
+#include "actors/report/expense_table.hpp"
+
+#include "actors/report/text_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+bool is_known(const expense& e) { return e.cost || e.joules; }
+
+/// "devices nvml, host not known".
+std::string sources_of(const report& r) {
+  const auto said = [](const std::string& source) { return source.empty() ? "not known" : source; };
+  std::set<std::string> of_devices;
+  for (const auto& d : r.devices) {
+    of_devices.insert(said(d.energy_source));
+  }
+  return fmt::format("devices {}, host {}", fmt::join(of_devices, " and "), said(r.host_energy_source));
+}
+
+std::vector<std::string> row_of(const std::string& name, const std::string& time, const expense& e,
+                                const std::string& source = "-") {
+  return {name, time, e.cost ? to_string(*e.cost) : "-", e.joules ? energy_text(*e.joules) : "-", source};
+}
+
+}  // namespace
+
+std::string cost_text(money cost, const std::string& currency) {
+  return to_string(cost) + (currency.empty() ? "" : " " + currency);
+}
+
+std::string energy_text(std::int64_t joules) { return fmt::format("{}.{:03}", joules / 1000, joules % 1000); }
+
+std::string expense_line(const expense& all, const run_terms& terms, const std::string& sources) {
+  std::vector<std::string> parts;
+  if (all.cost) {
+    parts.push_back("cost " + cost_text(*all.cost, terms.currency));
+  } else if (!terms.currency.empty()) {
+    parts.emplace_back("cost not known: nothing has a price");
+  }
+  if (all.joules) {
+    parts.push_back(
+        fmt::format("energy {} kJ{}", energy_text(*all.joules), sources.empty() ? "" : fmt::format(" ({})", sources)));
+    if (terms.grams_per_kwh) {
+      parts.push_back(fmt::format("carbon {:.1f} g", carbon_of(*all.joules, *terms.grams_per_kwh)));
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, "  "));
+}
+
+std::string expense_line(const report& r) {
+  const auto line = expense_line(r.spent, {.currency = r.currency, .grams_per_kwh = r.grams_per_kwh}, sources_of(r));
+  return line.empty() ? "" : line + "\n";
+}
+
+std::vector<std::string> expense_titles(const report& r) {
+  return {"expense of", "device time", r.currency.empty() ? "cost" : "cost (" + r.currency + ")", "energy (kJ)",
+          "energy is"};
+}
+
+std::vector<std::vector<std::string>> expense_rows(const report& r) {
+  std::vector<std::vector<std::string>> rows;
+  if (!is_known(r.spent)) {
+    return rows;
+  }
+  for (const auto& m : r.models) {
+    rows.push_back(row_of(m.name, clock_text(m.spent.time), m.spent));
+  }
+  rows.push_back(row_of("the run", clock_text(r.spent.time), r.spent));
+  for (const auto& d : r.devices) {
+    rows.push_back(row_of("on " + d.name, clock_text(d.spent.time), d.spent, d.energy_source));
+  }
+  if (is_known(r.host_spent)) {
+    rows.push_back(row_of("on the host", "-", r.host_spent, r.host_energy_source));
+  }
+  return rows;
+}
+
+std::string expense_table(const report& r) {
+  std::vector<table_column> columns;
+  for (const auto& title : expense_titles(r)) {
+    const bool is_text = columns.empty() || title == "energy is";
+    columns.push_back({title, is_text ? alignment::left : alignment::right});
+  }
+  text_table t{std::move(columns)};
+  const auto rows = expense_rows(r);
+  for (const auto& row : rows) {
+    t.add(row);
+  }
+  return rows.empty() ? "" : t.fitted();
+}
+
+}  // namespace hydra

@@ -1,0 +1,37 @@
+#pragma once
+// What the devices and the host of a run cost, as its user has said.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// For which time a device is paid.
+enum class billing : std::uint8_t {
+  run,   ///< while the run lasts
+  used,  ///< from its first unit to its last
+};
+
+/// In watts, of a device that computes and of one that does not.
+struct power_draw {
+  double busy = 0;
+  double idle = 0;
+};
+
+struct expense_terms {
+  std::optional<double> price{};  ///< per hour
+  billing billed = billing::run;
+  std::optional<power_draw> watts{};  ///< counts where energy is not measured
+};
+
+/// Of a whole run.
+struct run_terms {
+  std::vector<expense_terms> devices{};   ///< in their order; those behind the last one have none
+  expense_terms host{};                   ///< it is busy all the time
+  std::string currency{};                 ///< of prices; may be empty
+  std::optional<double> grams_per_kwh{};  ///< of carbon dioxide
+};
+
+}  // namespace hydra

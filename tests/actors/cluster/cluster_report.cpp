@@ -1,0 +1,52 @@
+#include "actors/cluster/cluster_record.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace hydra;
+using Catch::Contains;
+
+namespace cluster_report_test {
+
+/// Its models' shares of what it has taken.
+cluster_node_record node(std::string name, std::vector<std::pair<std::string, expense>> models, expense host) {
+  report summary;
+  summary.currency = "EUR";
+  summary.host_spent = host;
+  for (auto& [model, spent] : models) {
+    auto& m = summary.models.emplace_back();
+    m.name = model;
+    m.spent = spent;
+    summary.spent = summary.spent + spent;
+  }
+  cluster_node_record n;
+  n.name = std::move(name);
+  n.summary = summary;
+  return n;
+}
+
+TEST_CASE("a cluster has taken what its nodes have, and a model what it has on each of them", "[cluster]") {
+  using std::chrono::seconds;
+  cluster_node_record gone;
+  gone.name = "gone";
+  cluster_record record;
+  record.nodes = {
+      node("a", {{"gpt", {seconds{4}, money{100}, 70}}, {"bert", {seconds{6}, money{300}, 30}}}, {{}, money{50}, 10}),
+      node("b", {{"gpt", {seconds{5}, money{200}, 20}}, {"bert", {seconds{0}, money{0}, 0}}}, {{}, money{20}, 5}),
+      node("c", {{"gpt", {seconds{1}, {}, 7}}, {"bert", {}}}, {}), gone};
+  record.models = {cluster_model_record{.name = "gpt"}, cluster_model_record{.name = "bert"}};
+  const auto r = build_cluster_report(record, "no such folder");
+  CHECK(r.spent == expense{seconds{16}, money{600}, 127});
+  CHECK(r.host_spent == expense{{}, money{70}, 15});
+  CHECK(r.models[0].spent == expense{seconds{10}, money{300}, 97});
+  CHECK(r.models[0].spent + r.models[1].spent == r.spent);
+  CHECK(r.currency == "EUR");
+  REQUIRE(r.notes.size() == 2);
+  CHECK_THAT(r.notes[0], Contains("cost and energy are without node gone"));
+  CHECK_THAT(r.notes[1], Contains("the cost is without node c: its devices have no price"));
+}
+
+}  // namespace cluster_report_test
