@@ -97,7 +97,7 @@ class Failure(Exception):
 
 def devices(count, memory="2MiB", link="200MiB/s", latency="50us", speed=1.0):
     return (f'\n[[device]]\nkind = "cpu"\ncount = {count}\nmemory = "{memory}"\nlink = "{link}"\nlatency = "{latency}"\n'
-            f"speed = {speed}\n")
+            f"speed = {speed}\nprice = 3061.3\nwatts = {{ busy = 3111, idle = 553 }}\n")
 
 
 class Workload:
@@ -186,7 +186,11 @@ class Process:
 
     def report(self):
         file = self.run_folder / "report.json"
-        return json.loads(file.read_text()) if file.exists() else None  # half a file is not JSON: a failure
+        if not file.exists():
+            return None
+        report = json.loads(file.read_text())  # half a file is not JSON: a failure
+        check_expenses(report)
+        return report
 
     def steps_trained(self):
         """Steps that this process has trained."""
@@ -198,6 +202,15 @@ class Process:
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
+
+
+def check_expenses(report):
+    """What the models have taken adds up to what the run has, to the last digit."""
+    for key, digits in [("device_s", 3), ("cost", 4), ("joules", 0)]:
+        of_models = sum(round(m["expense"].get(key, 0) * 10 ** digits) for m in report["models"])
+        of_run = round(report["expense"].get(key, 0) * 10 ** digits)
+        if of_models != of_run:
+            raise Failure(f"expense: the models have {of_models} of {key} together, the run {of_run}")
 
 
 def is_finished(report):

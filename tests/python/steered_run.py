@@ -31,6 +31,8 @@ seed = 7
 [[device]]
 kind = "cpu"
 memory = "64MiB"
+price = 3061.3
+watts = { busy = 3111, idle = 553 }
 [data.text]
 kind = "synthetic-language"
 """
@@ -115,7 +117,12 @@ class Run:
         require(self.process.returncode == status, f"exit status {self.process.returncode}, not {status}:\n{self.text()}")
 
     def digests(self):
-        return {m["name"]: m["digest"] for m in json.loads((self.folder / "report.json").read_text())["models"] if "digest" in m}
+        """What the models have taken must add up to what the run has, to the last digit."""
+        report = json.loads((self.folder / "report.json").read_text())
+        for key, digits in [("device_s", 3), ("cost", 4), ("joules", 0)]:
+            whole = [round(x["expense"][key] * 10**digits) for x in [report, *report["models"]]]
+            require(whole[0] == sum(whole[1:]), f"the models have {whole[1:]} of {key}, the run {whole[0]}")
+        return {m["name"]: m["digest"] for m in report["models"] if "digest" in m}
 
 
 def undisturbed(hydra, folder):

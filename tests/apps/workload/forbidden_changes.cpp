@@ -86,7 +86,7 @@ TEST_CASE("a change of the run is refused where it is written, with both values"
              StartsWith("w.toml:2: run.seed: another value than in run/workload.toml:2 (was 7, is 8)") &&
                  Contains("only device (but for kind, threads, precision, gradients and tf32), host, policy, plugins, "
                           "optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, "
-                          "ablation, tensorboard and output may change"));
+                          "ablation, tensorboard, currency, grams_per_kwh, objective and output may change"));
   CHECK_THAT(changed_by("seed = 7\n", ""), StartsWith("w.toml:1: run.seed: ") && Contains("(was 7, is 0 by default)"));
   CHECK_THAT(changed_by("seed = 7", "seed = 7\nname = \"n\""),
              StartsWith("w.toml:3: run.name: ") && Contains("(was \"w\", is \"n\")"));
