@@ -244,7 +244,7 @@ std::string choice_note(const device_choices& choices, std::size_t chosen, const
                         const run_terms& terms) {
   const auto& c = choices.all[chosen];
   const auto spent = expense_line(c.expected->spent.all, terms);
-  return fmt::format("{}: the run uses {}; expected are {}{}{}", goal_text(goal), to_text(c, choices.classes),
+  return fmt::format("{}: the run uses {} and is expected to take {}{}{}", goal_text(goal), to_text(c, choices.classes),
                      to_string(c.expected->makespan), spent.empty() ? "" : ", ", spent);
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -56,7 +57,8 @@ std::string expense_line(const expense& all, const run_terms& terms, const std::
 
 std::string expense_line(const report& r) {
   const auto line = expense_line(r.spent, {.currency = r.currency, .grams_per_kwh = r.grams_per_kwh}, sources_of(r));
-  return line.empty() ? "" : line + "\n";
+  const bool resumed = std::ranges::any_of(r.models, [](const model_report& m) { return m.steps_before > 0; });
+  return line.empty() ? "" : line + (resumed ? "  since it was resumed\n" : "\n");
 }
 
 std::vector<std::string> expense_titles(const report& r) {

@@ -540,6 +540,10 @@ report session::state::report_of(const executed_run& run, duration load, const t
   r.trace = spans ? spans->bytes() : byte_count{};
   auto notes = planned->notes();
   add_notes(notes, note_on_devices);
+  if (const auto deadline = options.goal.deadline; deadline && r.makespan > *deadline) {
+    notes.push_back(fmt::format("the deadline of the run, {}, was missed: its makespan is {}", to_string(*deadline),
+                                to_string(r.makespan)));
+  }
   add_notes(notes, joiner->notes());
   r.notes.insert(r.notes.begin(), notes.begin(), notes.end());
   return r;

@@ -31,13 +31,28 @@ fault fault_of(const std::function<void()>& plan) try {
 
 }  // namespace
 
+bool session::state::goes_on() const {
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    if (planned->begins.of(i)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// All devices, unless the run has a goal.
 void session::state::plan_on_chosen_devices() try {
   const bool chosen_before = options.goal.is_set() && keep_recorded_devices();
   make_plan();
-  if (options.goal.is_set() && !chosen_before) {
-    choose_devices();
+  if (!options.goal.is_set() || chosen_before) {
+    return;
   }
+  if (goes_on()) {
+    note_on_devices = {"the run uses all devices: its objective and its deadline count when a run begins, and this one "
+                       "goes on"};
+    return;
+  }
+  choose_devices();
 } catch (...) {
   planned.reset();
   throw;
@@ -206,7 +221,7 @@ bool session::state::keep_recorded_devices() {
     return false;
   }
   keep_devices(members);
-  note_on_devices = {fmt::format("the run uses the devices that it had chosen before: {}",
+  note_on_devices = {fmt::format("the run uses the devices that it chose when it began: {}",
                                  fmt::join(names_of(device_entries), ", "))};
   return true;
 }

@@ -86,6 +86,8 @@ struct session::state {
   }
   planned_workload& plan();
   void plan_on_chosen_devices();
+  /// From some checkpoint.
+  bool goes_on() const;
   void make_plan();
   void plan_all();
   bool set_side_by_side();

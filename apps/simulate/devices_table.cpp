@@ -62,9 +62,9 @@ std::string to_table(const device_choices& choices, const run_goal& goal) {
                 {"bound", right},
                 {"device time", right, 1},
                 {"cost", right},
-                {"bound", right, 2},
+                {"least cost", right, goal.least == run_objective::energy ? 3 : 2},
                 {"energy (kJ)", right},
-                {"bound", right, 2},
+                {"least energy", right, goal.least == run_objective::energy ? 2 : 3},
                 {""}}};
   for (const device_choice& c : best_first(choices.all, goal)) t.add(row_of(c, choices, goal));
   const std::string some = choices.complete ? "" : "not all choices are compared\n";

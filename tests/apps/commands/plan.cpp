@@ -144,7 +144,7 @@ TEST_CASE("a run with a goal uses the devices that meet it, and says which; the 
   folder.write("w.toml", priced("objective = \"cost\"\n"));
   const outcome o = run_hydra(folder, "train w.toml");
   CHECK(o.status == 0);
-  CHECK_THAT(o.err, Contains("least cost: the run uses cpu:0; expected are "));
+  CHECK_THAT(o.err, Contains("least cost: the run uses cpu:0 and is expected to take "));
   const json r = json::parse(folder.read("runs/w/report.json"));
   REQUIRE(r["devices"].size() == 1);
   CHECK(r["devices"][0]["speed"] == 1);
