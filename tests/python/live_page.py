@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS = 120  # for anything that the page is expected to show
+SECONDS = 600  # for anything that the page is expected to show
 
 HELPERS = """
 const row = name => document.querySelector(`tr[data-model="${CSS.escape(name)}"]`);

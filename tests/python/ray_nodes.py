@@ -34,7 +34,7 @@ import hydra_train
 from checks import Failed, require
 from hydra_train.toml import to_toml
 
-PATIENCE = 120  # seconds until something must have happened
+PATIENCE = 600  # seconds until something must have happened
 WORKLOAD = {"run": {"seed": 3, "checkpoint": {"every_steps": 20}},
             "device": [{"kind": "cpu", "memory": "1MiB", "speed": 0.04}],
             "data": {"classes": {"kind": "synthetic-classes", "features": 64, "classes": 4}},

@@ -11,6 +11,7 @@ from programs import ROOT, shell
 from shapes import SHAPES, Shape, peak_of
 
 HERE = pathlib.Path(__file__).resolve().parent
+PART_LIMIT = 530  # seconds
 SIZES = ("8k", "32k", "128k", "512k")  # tokens in a step; a dry run has smaller ones in their places
 
 

@@ -5,16 +5,17 @@ import re
 import shutil
 
 import results
+from bench import PART_LIMIT
 from hydra_runs import one_model, settings, write
 from programs import shell
 
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """Cases of a test program, which is ended after `limit` seconds."""
+    """Cases of a test program, which is ended after `seconds`."""
     program: str
     cases: str
-    limit: int
+    seconds: int
 
 
 # From what everything needs to what takes longest: 70 of some 110 seconds on an H100 are the last one's. Each case with the
@@ -33,10 +34,15 @@ TESTS = ("devices", *CHECKS)
 LEAST_TIME = 5  # seconds; with less nothing is begun
 
 
+def limit_of(bench, seconds):
+    """On a slow machine --limit gives more."""
+    return seconds * max(1, bench.a.limit / PART_LIMIT)
+
+
 def check_devices(bench):
     """Whether `hydra devices` finds a GPU; what it says of it, or why it has none."""
     command = [bench.program("hydra"), "devices"]
-    done = bench.call(command, 60, env=bench.environment())
+    done = bench.call(command, limit_of(bench, 60), env=bench.environment())
     found = re.findall(r"^ *here: (.*)", done.out, re.M)
     missing = re.findall(r"^ *not usable here: (.*)", done.out, re.M)
     works = done.status == 0 and (bool(found) or bench.a.dry_run)
@@ -82,8 +88,9 @@ def run_check(bench, name):
     if not command:
         bench.add(name, "skipped", "", {}, why="compute-sanitizer is not there")
         return
-    done = bench.call(command, CHECKS[name].limit, env=bench.environment())
-    status, why = verdict(bench, done, CHECKS[name].limit)
+    limit = limit_of(bench, CHECKS[name].seconds)
+    done = bench.call(command, limit, env=bench.environment())
+    status, why = verdict(bench, done, limit)
     passed = re.search(r"\d+ assertions? in \d+ test cases?", done.out)
     bench.add(name, status, shell(command), {}, why=why, facts={"said": passed[0]} if passed else {},
               measured={"s": results.measured([done.seconds], "s")})

@@ -101,7 +101,8 @@ class Bundle(unittest.TestCase):
 
     @unittest.skipUnless(DOUBLE.is_dir(), "no double of a GPU")
     def test_tests_for_gpus_pass_on_a_double(self):
-        out = self.succeed("first", "--output", f"{self.place}/double", "--tests", "devices,kernels,losses", HYDRA_LD_FIRST=str(DOUBLE))
+        out = self.succeed("first", "--output", f"{self.place}/double", "--tests", "devices,kernels,losses", "--limit", "36000",
+                           HYDRA_LD_FIRST=str(DOUBLE))
         for check in ("devices", "kernels", "losses"):
             self.assertRegex(out, rf"(?m)^  {check}: ok")
 

@@ -7,7 +7,7 @@ double complains of. Prints a table. HYDRA_TESTS=deep: at four moments of traini
 import collections, concurrent.futures, json, os, pathlib, random, re, subprocess, sys, tempfile
 
 HYDRA, DOUBLE = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
-SECONDS = 300      # of a run, which takes one
+SECONDS = 900      # of a run, which takes one on an idle machine
 OUT_OF_MEMORY, INVALID_VALUE, ILLEGAL_ADDRESS = 2, 1, 700
 DEEP = os.environ.get("HYDRA_TESTS") == "deep"
 LASTING = ["cuMemMap", "cudaEventRecord", "cudaLaunchHostFunc", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize",
