@@ -159,12 +159,27 @@ node_report report_of(const cluster_record& record, const cluster_node_record& n
   return r;
 }
 
+/// "node a", "nodes a, b".
+std::string text_of(const std::vector<std::string>& nodes) {
+  return fmt::format("{} {}", nodes.size() == 1 ? "node" : "nodes", fmt::join(nodes, ", "));
+}
+
+/// Of a node that has sent no report: what it has said last.
+void add_last_said(report& r, const node_progressed& last) {
+  r.spent = r.spent + last.spent.value();
+  r.currency = r.currency.empty() ? last.currency : r.currency;
+  for (std::size_t i = 0; i < std::min(r.models.size(), last.spent_by.size()); ++i) {
+    r.models[i].spent = r.models[i].spent + last.spent_by[i].value();
+  }
+}
+
 /// What the nodes say that they and their models have taken: each is paid while its own part of the run lasts.
 void add_expenses(report& r, const cluster_record& record) {
   std::vector<std::string> silent, free;
   for (const auto& n : record.nodes) {
     if (!n.summary) {
       silent.push_back(n.name);
+      add_last_said(r, n.last);
       continue;
     }
     if (!n.summary->spent.cost) {
@@ -182,17 +197,12 @@ void add_expenses(report& r, const cluster_record& record) {
       }
     }
   }
-  const auto note = [&r](const char* what, const std::vector<std::string>& nodes, const char* why) {
-    if (!nodes.empty()) {
-      r.notes.push_back(fmt::format("{} without {} {}: {}", what, nodes.size() == 1 ? "node" : "nodes",
-                                    fmt::join(nodes, ", "), why));
-    }
-  };
-  if (r.spent.cost || r.spent.joules) {
-    note("cost and energy are", silent, "no report came from there at the end");
+  if ((r.spent.cost || r.spent.joules) && !silent.empty()) {
+    r.notes.push_back(fmt::format("cost and energy of {} are what was said last: no report came from there at the end",
+                                  text_of(silent)));
   }
-  if (r.spent.cost) {
-    note("the cost is", free, "its devices have no price");
+  if (r.spent.cost && !free.empty()) {
+    r.notes.push_back(fmt::format("the cost is without {}: devices there have no price", text_of(free)));
   }
 }
 

@@ -161,6 +161,11 @@ void coordinator::on_read(const read_cluster& m) {
     s.host.used += n.left ? byte_count{} : n.last.host_used;
     s.host.peak += n.left ? byte_count{} : n.last.host_peak;
     s.host.budget += n.left ? byte_count{} : n.last.host_budget;
+    s.spent = s.spent + n.last.spent.value();
+    s.currency = s.currency.empty() ? n.last.currency : s.currency;
+    for (std::size_t i = 0; i < std::min(s.models.size(), n.last.spent_by.size()); ++i) {
+      s.models[i].spent = s.models[i].spent + n.last.spent_by[i].value();
+    }
   }
   s.elapsed = clock().now() - began_;
   m.answer(std::move(s));

@@ -163,6 +163,12 @@ void node::send_progress(const run_status& s) {
   message.host_peak = s.host.peak;
   message.host_budget = s.host.budget;
   message.elapsed = s.elapsed;
+  message.spent = sent_expense(s.spent);
+  message.currency = s.currency;
+  for (std::uint32_t model = 0; model < run_.models.size(); ++model) {
+    const auto* const there = find(s, model);
+    message.spent_by.emplace_back(there ? there->spent : expense{});
+  }
   if (run_.exchange) {
     const auto totals = run_.exchange->totals();
     message.exchanged = totals.sent;

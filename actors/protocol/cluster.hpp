@@ -374,6 +374,26 @@ struct lines_before {
   friend auto inspect(auto& f, lines_before& x) { return f(x.model, x.text); }
 };
 
+/// CAF sends no std::optional.
+struct sent_expense {
+  duration time{};
+  bool has_cost = false, has_joules = false;
+  std::int64_t ten_thousandths = 0, joules = 0;
+
+  sent_expense() = default;
+  explicit sent_expense(const expense& e)
+      : time(e.time), has_cost(e.cost), has_joules(e.joules),
+        ten_thousandths(e.cost.value_or(money{}).ten_thousandths), joules(e.joules.value_or(0)) {}
+  expense value() const {
+    return {time, has_cost ? std::optional(money{ten_thousandths}) : std::nullopt,
+            has_joules ? std::optional(joules) : std::nullopt};
+  }
+
+  friend auto inspect(auto& f, sent_expense& x) {
+    return f(x.time, x.has_cost, x.has_joules, x.ten_thousandths, x.joules);
+  }
+};
+
 struct node_progressed {
   std::uint64_t instance = 0;
   std::vector<assignment_progress> models{};
@@ -384,10 +404,13 @@ struct node_progressed {
   std::string metrics_lines{};         ///< lines of its metrics.jsonl, whole ones
   byte_count exchanged{};       ///< sent to nodes with which it trains models together
   duration exchanging{};        ///< for which such an exchange was under way
+  sent_expense spent{};         ///< of its run, ...
+  std::vector<sent_expense> spent_by{};  ///< ... of each model's part in it, also after the model has left, ...
+  std::string currency{};       ///< ... in this
 
   friend auto inspect(auto& f, node_progressed& x) {
     return f(x.instance, x.models, x.devices, x.host_used, x.host_peak, x.host_budget, x.elapsed, x.before,
-             x.metrics_lines, x.exchanged, x.exchanging);
+             x.metrics_lines, x.exchanged, x.exchanging, x.spent, x.spent_by, x.currency);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "runtime/base/bytes.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -13,6 +14,9 @@ struct money {
   std::int64_t ten_thousandths = 0;  ///< of the run's currency
   bool operator==(const money&) const = default;
 };
+
+constexpr double amount_of(money m) noexcept { return static_cast<double>(m.ten_thousandths) / 1e4; }
+inline money money_of(double amount) noexcept { return {std::llround(amount * 1e4)}; }
 
 constexpr money operator+(money a, money b) noexcept { return {a.ten_thousandths + b.ten_thousandths}; }
 

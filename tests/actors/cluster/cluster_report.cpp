@@ -32,6 +32,8 @@ TEST_CASE("a cluster has taken what its nodes have, and a model what it has on e
   using std::chrono::seconds;
   cluster_node_record gone;
   gone.name = "gone";
+  gone.last.spent = sent_expense({seconds{2}, money{30}, 4});
+  gone.last.spent_by = {sent_expense({seconds{2}, money{30}, 4}), sent_expense(expense{})};
   cluster_record record;
   record.nodes = {
       node("a", {{"gpt", {seconds{4}, money{100}, 70}}, {"bert", {seconds{6}, money{300}, 30}}}, {{}, money{50}, 10}),
@@ -39,14 +41,14 @@ TEST_CASE("a cluster has taken what its nodes have, and a model what it has on e
       node("c", {{"gpt", {seconds{1}, {}, 7}}, {"bert", {}}}, {}), gone};
   record.models = {cluster_model_record{.name = "gpt"}, cluster_model_record{.name = "bert"}};
   const auto r = build_cluster_report(record, "no such folder");
-  CHECK(r.spent == expense{seconds{16}, money{600}, 127});
+  CHECK(r.spent == expense{seconds{18}, money{630}, 131});
   CHECK(r.host_spent == expense{{}, money{70}, 15});
-  CHECK(r.models[0].spent == expense{seconds{10}, money{300}, 97});
+  CHECK(r.models[0].spent == expense{seconds{12}, money{330}, 101});
   CHECK(r.models[0].spent + r.models[1].spent == r.spent);
   CHECK(r.currency == "EUR");
   REQUIRE(r.notes.size() == 2);
-  CHECK_THAT(r.notes[0], Contains("cost and energy are without node gone"));
-  CHECK_THAT(r.notes[1], Contains("the cost is without node c: its devices have no price"));
+  CHECK_THAT(r.notes[0], Contains("cost and energy of node gone are what was said last"));
+  CHECK_THAT(r.notes[1], Contains("the cost is without node c: devices there have no price"));
 }
 
 }  // namespace cluster_report_test
