@@ -1,12 +1,15 @@
 #pragma once
 // What the devices and the host of a run cost, as its user has said.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace hydra {
+
+inline constexpr double seconds_per_hour = 3600;
 
 /// For which time a device is paid.
 enum class billing : std::uint8_t {
@@ -32,6 +35,8 @@ struct run_terms {
   expense_terms host{};                   ///< it is busy all the time
   std::string currency{};                 ///< of prices; may be empty
   std::optional<double> grams_per_kwh{};  ///< of carbon dioxide
+
+  expense_terms of(std::size_t device) const { return device < devices.size() ? devices[device] : expense_terms{}; }
 };
 
 }  // namespace hydra

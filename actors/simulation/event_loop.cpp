@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace hydra {
 
@@ -11,6 +12,12 @@ simulated_run run_in_loop(const schedule_instance& instance, std::unique_ptr<pol
                           const loop_options& options) {
   validate(instance);
   return loop_run{instance, std::move(chosen), options}.run();
+}
+
+expense expense_of(const schedule_instance& instance, const simulated_run& run) {
+  run_terms terms;
+  std::ranges::transform(instance.devices, std::back_inserter(terms.devices), &instance_device::terms);
+  return expenses_of(run.work, terms).all;
 }
 
 simulated_completions completions_of(const schedule_instance& instance, const simulated_run& run) {

@@ -4,6 +4,7 @@
 // nanoseconds: ties are exact, the same instance gives the same run.
 
 #include "actors/policy/policy.hpp"
+#include "actors/report/expenses.hpp"
 #include "actors/simulation/instance.hpp"
 
 #include <cstddef>
@@ -39,6 +40,7 @@ struct simulated_run {
   std::uint64_t decisions = 0; ///< how often the policy was asked
   std::vector<std::string> replacements;  ///< of a policy that failed or chose nothing, with the reason
   std::vector<duration> finished;       ///< per model: its last version is ready
+  run_work work;                        ///< of devices, but for units that were lost with one
   std::vector<simulated_unit> units;    ///< in the order of their ends, if asked for
 };
 
@@ -50,6 +52,9 @@ struct simulated_completions {
   std::size_t missed = 0;
   duration tardiness{};        ///< mean time after the deadline, of models that have one: 0 of those before it
 };
+
+/// Cost and energy of its devices, by their terms.
+expense expense_of(const schedule_instance& instance, const simulated_run& run);
 
 simulated_completions completions_of(const schedule_instance& instance, const simulated_run& run);
 

@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint32_t most_slots = 1U << 20;
 constexpr std::uint32_t most_workers = 1U << 16;
 constexpr std::uint32_t most_lanes = 1U << 12;
+constexpr double most_amount = 1e9;
 constexpr double longest_run_s = 1e8;  // three years: sums of nanoseconds stay far from their limit
 
 [[noreturn]] void refuse(const std::string& key, const std::string& what) {
@@ -95,15 +96,45 @@ void check_model(const instance_model& m, const std::string& at) {
   check_number(at + "priority", m.priority, m.priority > 0, "a number above 0");
 }
 
+void check_amount(const std::string& key, double x) {
+  check_number(key, x, x >= 0 && x <= most_amount,
+               fmt::format("a number of at least 0 and at most {:.0e}", most_amount));
+}
+
+void check_terms(const std::string& at, const expense_terms& t) {
+  check_amount(at + "price", t.price.value_or(0));
+  const auto watts = t.watts.value_or(power_draw{});
+  check_amount(at + "watts.busy", watts.busy);
+  check_amount(at + "watts.idle", watts.idle);
+  check_number(at + "watts.idle", watts.idle, watts.idle <= watts.busy, "at most as many as busy");
+  if (t.billed != billing::run && !t.price && !t.watts) {
+    refuse(at + "billing", "is given for a device that has neither price nor watts");
+  }
+}
+
+/// Which devices are free, or draw nothing, has to be said.
+template <class Member>
+void check_all_have(const std::vector<instance_device>& devices, const char* key, Member member) {
+  const auto has = [&](const instance_device& d) { return (d.terms.*member).has_value(); };
+  const auto without = std::ranges::find_if_not(devices, has);
+  if (without != devices.end() && std::ranges::any_of(devices, has)) {
+    refuse(fmt::format("devices[{}].{}", without - devices.begin(), key), "is missing, but other devices have it");
+  }
+}
+
 void check_machine(const schedule_instance& instance) {
   if (instance.devices.empty()) {
     refuse("devices", "is empty, at least one device is expected");
   }
   for (std::size_t d = 0; d < instance.devices.size(); ++d) {
-    const auto& [speed, fails] = instance.devices[d];
-    check_number(fmt::format("devices[{}].speed", d), speed, speed > 0 && speed <= 1, "a number above 0 and at most 1");
-    check_time(fmt::format("devices[{}].fails", d), fails.value_or(duration::zero()));
+    const auto& [speed, fails, terms] = instance.devices[d];
+    const auto at = fmt::format("devices[{}].", d);
+    check_number(at + "speed", speed, speed > 0 && speed <= 1, "a number above 0 and at most 1");
+    check_time(at + "fails", fails.value_or(duration::zero()));
+    check_terms(at, terms);
   }
+  check_all_have(instance.devices, "price", &expense_terms::price);
+  check_all_have(instance.devices, "watts", &expense_terms::watts);
   const auto least_slots = instance.prefetch ? 2U : 1U;
   if (instance.slots < least_slots || instance.slots > most_slots) {
     refuse("slots", fmt::format("{} are given, {} to {} are expected{}", instance.slots, least_slots, most_slots,

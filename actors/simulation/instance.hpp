@@ -2,6 +2,7 @@
 // A scheduling instance: models, devices and the rules of the machine, with all times. Pure data; the input of the
 // simulator's two drivers (event_loop.hpp, simulated_instance.hpp). Standard library only.
 
+#include "actors/report/expense_terms.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
 #include "runtime/base/step_shape.hpp"
@@ -39,6 +40,7 @@ struct instance_model {
 struct instance_device {
   double speed = 1;
   std::optional<duration> fails{};      ///< it dies then
+  expense_terms terms{};
 };
 
 struct schedule_instance {
@@ -77,8 +79,8 @@ std::uint64_t count_units(const schedule_instance& instance);
 
 /// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no
 /// shard, no replica or wave, no trained shard, negative times, a base that is not longer than the rest of its shard or
-/// differs from another one of its name, speeds outside (0, 1], no slot, more units staged than there are slots for, no
-/// host worker.
+/// differs from another one of its name, speeds outside (0, 1], prices or watts that are negative or that only some
+/// devices have, no slot, more units staged than there are slots for, no host worker.
 void validate(const schedule_instance& instance);
 
 }  // namespace hydra

@@ -162,10 +162,29 @@ void read(const node& n, link_rules&) {
   keys.end();
 }
 
+void read(const node& n, power_draw& w) {
+  object_reader keys{n};
+  keys.required("busy", w.busy);
+  keys.required("idle", w.idle);
+  keys.end();
+}
+
+void read(const node& n, billing& b) {
+  std::string text;
+  read(n, text);
+  if (text != "run" && text != "used") {
+    n.refuse_type("\"run\" or \"used\"");
+  }
+  b = text == "used" ? billing::used : billing::run;
+}
+
 void read(const node& n, instance_device& d) {
   object_reader keys{n};
   keys.optional("speed", d.speed);
   keys.optional("fails", d.fails);
+  keys.optional("price", d.terms.price);
+  keys.optional("watts", d.terms.watts);
+  keys.optional("billing", d.terms.billed);
   keys.end();
 }
 
@@ -253,8 +272,17 @@ std::string text_of(const std::string& s) { return json_text(json(s)); }
 std::string number_of(double x) { return json_text(json(x)); }
 
 std::string json_of(const instance_device& d) {
-  return fmt::format("{{\"speed\": {}{}}}", number_of(d.speed),
-                     d.fails ? fmt::format(", \"fails\": {}", microseconds(*d.fails)) : "");
+  auto text = fmt::format("{{\"speed\": {}", number_of(d.speed));
+  if (d.fails) {
+    text += fmt::format(", \"fails\": {}", microseconds(*d.fails));
+  }
+  if (d.terms.price) {
+    text += fmt::format(", \"price\": {}", number_of(*d.terms.price));
+  }
+  if (const auto& watts = d.terms.watts) {
+    text += fmt::format(", \"watts\": {{\"busy\": {}, \"idle\": {}}}", number_of(watts->busy), number_of(watts->idle));
+  }
+  return text + (d.terms.billed == billing::used ? ", \"billing\": \"used\"}" : "}");
 }
 
 /// Keys that came after the first version of the format.

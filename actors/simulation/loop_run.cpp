@@ -28,6 +28,8 @@ loop_run::loop_run(const schedule_instance& instance, std::unique_ptr<policy> ch
     push({.at = instance.models[m].arrival, .kind = loop_event_kind::arrived, .a = m});
   }
   result_.finished.resize(models_.size());
+  const device_work idle{.computed = std::vector<duration>(models_.size())};
+  result_.work = {.devices = std::vector(devices_.size(), idle), .models = models_.size()};
 }
 
 simulated_run loop_run::run() {
@@ -51,6 +53,7 @@ simulated_run loop_run::run() {
     decide();
   }
   result_.decisions = tracker_.decisions();
+  result_.work.makespan = result_.makespan;
   return std::move(result_);
 }
 
@@ -77,6 +80,9 @@ void loop_run::on_unit_ended(const loop_event& e) {
   d.cache.unpin(v.slot);
   lane_of(v).ended = model_of(v).chain.after(v.at);
   result_.compute_end = now_;
+  auto& work = result_.work.devices[e.a];
+  work.computed[v.model] += now_ - v.begun;
+  work.used = now_ - d.used_from.value_or(v.begun);
   if (options_.record_order) {
     result_.units.push_back(
         {model_id{v.model}, v.lane, v.at.step, place_of(v), device_id{e.a}, v.begun, now_, v.hit});

@@ -244,6 +244,7 @@ void loop_run::start_if_ready(std::uint32_t device) {
   d.staged.pop_front();
   auto& v = *d.computing;
   v.begun = now_;
+  d.used_from = d.used_from.value_or(now_);
   push({.at = now_ + length_of(v, d), .kind = loop_event_kind::unit_ended, .a = device, .attempt = ++d.starts});
   tracker_.device_freed(device_id{device}, instance_.prefetch ? 1 : 0, v.what, clock());
 }

@@ -117,6 +117,7 @@ struct loop_device {
   std::deque<loop_visit> staged;          ///< they compute in this order
   std::optional<loop_visit> computing;
   std::uint32_t starts = 0;
+  std::optional<duration> used_from{};    ///< begin of the first unit
 };
 
 }  // namespace hydra

@@ -101,6 +101,8 @@ simulated_run result_of(const schedule_instance& instance, simulation& s, time_p
     run.finished.push_back(*m.last_update - begin);
     run.makespan = std::max(run.makespan, run.finished.back());
   }
+  run.work = record->work;
+  run.work.makespan = run.makespan;
   return run;
 }
 

@@ -26,7 +26,7 @@ struct policy_row {
   std::uint64_t decisions = 0;
   std::optional<bool> proven{};               ///< of the optimum: no policy is better; else the best that was found
   std::vector<std::string> replacements{};    ///< "policy X was replaced by sharded-lrtf: ...", as a run notes it
-  expense spent{};                            ///< cost and energy of a workload whose devices have prices or watts
+  expense spent{};                            ///< cost and energy, if devices have prices or watts
   std::optional<simulated_completions> completions{};  ///< only if models arrive later, have priorities or deadlines
 };
 

@@ -30,6 +30,7 @@ policy_row simulated_row(const schedule_instance& instance, const listed_policy&
   if (best && (run.makespan != best->makespan || !run.replacements.empty()))
     throw fault_error{fault_code::internal, "the schedule of " + instance.name + " that was found takes another time"};
   if (best) row.proven = best->proven;
+  row.spent = expense_of(instance, run);
   if (has_schedule_terms(instance)) row.completions = completions_of(instance, run);
   return row;
 }

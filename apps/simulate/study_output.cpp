@@ -37,12 +37,16 @@ std::string completions_csv(const std::optional<simulated_completions>& c) {
   return all + fmt::format("{},{},{}", c->deadlines, c->missed, with_nanoseconds(c->tardiness));
 }
 
+std::string expense_csv(const expense& e) {
+  return (e.cost ? hydra::to_string(*e.cost) : "") + "," + (e.joules ? std::to_string(*e.joules) : "");
+}
+
 std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
-  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
+  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
                      quoted(cell.driver), quoted(r.policy), with_nanoseconds(r.makespan), c.best().name,
                      with_nanoseconds(c.best().value), c.ratio(r.makespan), with_nanoseconds(r.compute_end), r.loads,
                      r.hits, r.decisions, quoted(fmt::format("{}", fmt::join(r.replacements, "; "))),
-                     !r.proven ? "" : *r.proven ? "yes" : "no", completions_csv(r.completions));
+                     !r.proven ? "" : *r.proven ? "yes" : "no", completions_csv(r.completions), expense_csv(r.spent));
 }
 
 json json_of(const ratio_summary& s) { return {{"mean", s.mean}, {"min", s.least}, {"max", s.most}}; }
@@ -86,7 +90,7 @@ std::string to_table(const study_result& s) {
 std::string to_csv(const study_result& s) {
   std::string text =
       "cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions,replaced,"
-      "proven,mean_completion_us,weighted_completion_us,deadlines,missed_deadlines,mean_tardiness_us\n";
+      "proven,mean_completion_us,weighted_completion_us,deadlines,missed_deadlines,mean_tardiness_us,cost,joules\n";
   for (const cell_result& cell : s.cells)
     for (const comparison& c : cell.runs)
       for (const policy_row& r : c.rows) text += csv_line(cell, c, r);

@@ -12,7 +12,7 @@ std::string to_table(const study_result& s);
 
 /// A line for each run:
 /// cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions,replaced,proven,
-/// mean_completion_us,weighted_completion_us,deadlines,missed_deadlines,mean_tardiness_us.
+/// mean_completion_us,weighted_completion_us,deadlines,missed_deadlines,mean_tardiness_us,cost,joules.
 std::string to_csv(const study_result& s);
 
 /// {"name", "policies", "cells": [{"name", "driver", "instances", "policies": {NAME: {"mean", "min", "max"}},

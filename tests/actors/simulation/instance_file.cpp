@@ -122,6 +122,24 @@ TEST_CASE("arrivals, priorities, deadlines, failures and noise survive a round t
   CHECK(to_json(again) == to_json(i));
 }
 
+TEST_CASE("prices and powers of devices survive a round trip, and are refused if they say too little") {
+  auto i = parse_instance(smallest, "x.json");
+  CHECK_THAT(to_json(i), !Contains("price") && !Contains("watts") && !Contains("billing"));
+  i.devices[0].terms = {.price = 3.06, .billed = billing::used, .watts = power_draw{300, 55}};
+  const auto again = parse_instance(to_json(i), "x.json").devices[0].terms;
+  CHECK(again.price == 3.06);
+  CHECK(again.billed == billing::used);
+  REQUIRE(again.watts);
+  CHECK(std::pair(again.watts->busy, again.watts->idle) == std::pair(300.0, 55.0));
+  const auto with = [](const std::string& devices) { return refusal(bent("[{}]", devices)); };
+  CHECK_THAT(with(R"([{"price": 1}, {}])"), Contains("devices[1].price: is missing, but other devices have it"));
+  CHECK_THAT(with(R"([{"price": -1}])"), Contains("devices[0].price: -1 is given"));
+  CHECK_THAT(with(R"([{"watts": {"busy": 1}}])"), Contains("devices[0].watts: the key \"idle\" is missing"));
+  CHECK_THAT(with(R"([{"watts": {"busy": 1, "idle": 2}}])"), Contains("devices[0].watts.idle: 2 is given"));
+  CHECK_THAT(with(R"([{"billing": "used"}])"), Contains("devices[0].billing: is given for a device that has neither"));
+  CHECK_THAT(with(R"([{"price": 1, "billing": "month"}])"), Contains("devices[0].billing: \"month\" is given"));
+}
+
 TEST_CASE("what is wrong in a file is refused by file and key") {
   CHECK_THAT(refusal(bent("schedule-instance/1", "schedule-instance/2")), Contains("format: \"schedule-instance/2\""));
   CHECK_THAT(refusal(bent("\"devices\": [{}], ", "")), Contains("\"devices\" is missing"));

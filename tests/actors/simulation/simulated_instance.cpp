@@ -3,6 +3,7 @@
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/event_loop.hpp"
 #include "actors/simulation/generator.hpp"
+#include "actors/simulation/instance_bounds.hpp"
 #include "actors/simulation/instance_file.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/actors/simulation/shipped_instances.hpp"
@@ -10,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,34 @@ TEST_CASE("the actors give the same run every time, with noise, arrivals and a d
   CHECK(once.makespan == again.makespan);
   CHECK(once.finished == again.finished);
   CHECK(once.loads == again.loads);
+}
+
+TEST_CASE("the loop and the actors say the same of what devices have done, and so of cost and energy", "[actors]") {
+  auto i = load_instance(instances_folder() / "few-1x2.json");
+  i.devices[0].speed = 0.5;
+  for (auto& d : i.devices) {
+    d.terms = {.price = 3600, .billed = billing::used, .watts = power_draw{300, 50}};
+  }
+  const auto actors = run_with_actors(i, make_policy("fifo", 0));
+  const auto loop = run_in_loop(i, make_policy("fifo", 0), {.completion = completion_rule::written_back});
+  for (const auto* r : {&actors, &loop}) {
+    CHECK(r->work.makespan == r->makespan);
+    double done = 0;
+    for (std::size_t d = 0; d < i.devices.size(); ++d) {
+      done += seconds(r->work.devices[d].computed[0]) * i.devices[d].speed;
+      CHECK(r->work.devices[d].computed[0] <= r->work.devices[d].used);
+    }
+    CHECK(done == Approx(seconds(bounds_of(i, completion_rule::written_back).limits.work) * 1.5));
+  }
+  REQUIRE(actors.makespan == loop.makespan);
+  for (std::size_t d = 0; d < i.devices.size(); ++d) {
+    CHECK(actors.work.devices[d].computed == loop.work.devices[d].computed);
+    CHECK(actors.work.devices[d].used == loop.work.devices[d].used);
+  }
+  const auto& used = loop.work.devices;
+  CHECK(expense_of(i, loop).cost->ten_thousandths ==
+        std::llround(seconds(used[0].used) * 1e4) + std::llround(seconds(used[1].used) * 1e4));
+  CHECK(expense_of(i, loop) == expense_of(i, actors));
 }
 
 TEST_CASE("a run whose devices all die ends with the reason", "[actors]") {

@@ -89,7 +89,7 @@ policies = ["fifo"]
   CHECK(o.status == 0);
   CHECK_THAT(o.out, Contains("exact") && Contains("1.000"));
   const std::string csv = folder.read("studies/s/study.csv");
-  CHECK_THAT(csv, Contains("exact,168000.000,") && Contains(",yes,,,,,\n") && Contains(",3,"));
+  CHECK_THAT(csv, Contains("exact,168000.000,") && Contains(",yes,,,,,,,\n") && Contains(",3,"));
   const std::string page = folder.read("studies/s/study.html");
   CHECK(xml_fault(page) == "");
   CHECK_THAT(page, Contains("Completions") && Contains(" of 3"));
