@@ -20,13 +20,8 @@ namespace hydra {
 
 namespace {
 
-constexpr double hour = 3600;
 /// A minute for a workload of a dozen models.
 constexpr std::size_t most_choices = 64;
-
-expense_terms terms_of(const run_terms& terms, std::size_t device) {
-  return device < terms.devices.size() ? terms.devices[device] : expense_terms{};
-}
 
 /// The memory of a GPU is what was free of it.
 bool as_large(byte_count a, byte_count b) {
@@ -127,12 +122,16 @@ device_choice choice_of(std::vector<std::size_t> counts, const planned_run& whol
   return c;
 }
 
-/// What counts first, then the makespan.
-std::pair<double, duration> rank_of(const forecast& f, run_objective least) {
-  const auto cost = f.spent.all.cost.value_or(money{}).ten_thousandths;
-  const auto joules = f.spent.all.joules.value_or(0);
-  const auto amount = least == run_objective::cost ? cost : least == run_objective::energy ? joules : 0;
-  return {static_cast<double>(amount), f.makespan};
+/// Whether it is refused, whether it is too late, what counts first, the makespan.
+std::tuple<bool, bool, std::int64_t, duration> rank_of(const device_choice& c, const run_goal& goal) {
+  if (!c.expected) {
+    return {true, true, 0, {}};
+  }
+  const auto& all = c.expected->spent.all;
+  const auto amount = goal.least == run_objective::cost     ? all.cost.value_or(money{}).ten_thousandths
+                      : goal.least == run_objective::energy ? all.joules.value_or(0)
+                                                            : 0;
+  return {false, !is_in_time(c, goal), amount, c.expected->makespan};
 }
 
 /// An amount for each hour of the run, and one for each hour of work at speed 1.
@@ -157,6 +156,19 @@ std::string goal_text(const run_goal& goal) {
   return std::string{least} + (goal.deadline ? " within " + to_string(*goal.deadline) : "");
 }
 
+std::string too_late(const device_choices& choices, const run_goal& goal) {
+  const auto best = best_choice(choices.all, {});
+  if (!best || !goal.deadline) {
+    return choices.all.front().refused;
+  }
+  const auto& fastest = choices.all[*best];
+  return fmt::format(
+      "run.deadline: {} cannot be met: the fastest of these devices ({}) are expected to take {}; no schedule on them "
+      "takes less than {}. Give the run more time, faster devices, or fewer steps",
+      to_string(*goal.deadline), to_text(fastest, choices.classes), to_string(fastest.expected->makespan),
+      to_string(fastest.expected->limits.best()));
+}
+
 }  // namespace
 
 std::vector<device_class> classes_of(std::span<const device_info> devices, const run_terms& terms) {
@@ -164,7 +176,7 @@ std::vector<device_class> classes_of(std::span<const device_info> devices, const
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const auto same = [&](const device_class& c) {
       const auto first = c.members.front();
-      return alike(devices[first], devices[i]) && cost_the_same(terms_of(terms, first), terms_of(terms, i));
+      return alike(devices[first], devices[i]) && cost_the_same(terms.of(first), terms.of(i));
     };
     const auto found = std::ranges::find_if(classes, same);
     (found == classes.end() ? classes.emplace_back() : *found).members.push_back(i);
@@ -204,16 +216,20 @@ device_choices compare_devices(const planned_run& run, std::span<const model_des
   return choices;
 }
 
+bool is_in_time(const device_choice& c, const run_goal& goal) {
+  return c.expected && (!goal.deadline || c.expected->makespan <= *goal.deadline);
+}
+
+std::vector<std::size_t> best_first(std::span<const device_choice> all, const run_goal& goal) {
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_of(all[i], goal); });
+  return order;
+}
+
 std::optional<std::size_t> best_choice(std::span<const device_choice> all, const run_goal& goal) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& f = all[i].expected;
-    const bool in_time = f && (!goal.deadline || f->makespan <= *goal.deadline);
-    if (in_time && (!best || rank_of(*f, goal.least) < rank_of(*all[*best].expected, goal.least))) {
-      best = i;
-    }
-  }
-  return best;
+  const auto best = best_first(all, goal).front();
+  return is_in_time(all[best], goal) ? std::optional(best) : std::nullopt;
 }
 
 std::string to_text(const device_choice& c, std::span<const device_class> classes) {
@@ -227,18 +243,8 @@ std::string to_text(const device_choice& c, std::span<const device_class> classe
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string too_late(const device_choices& choices, const run_goal& goal) {
-  const auto best = best_choice(choices.all, {});
-  if (!best || !goal.deadline) {
-    return choices.all.front().refused;
-  }
-  const auto& fastest = choices.all[*best];
-  return fmt::format(
-      "run.deadline: {} cannot be met: the fastest of these devices ({}) are expected to take {}; no schedule on them "
-      "takes less than {}. Give the run more time, faster devices, or fewer steps",
-      to_string(*goal.deadline), to_text(fastest, choices.classes), to_string(fastest.expected->makespan),
-      to_string(fastest.expected->limits.best()));
-}
+goal_not_met::goal_not_met(const device_choices& choices, const run_goal& goal)
+    : fault_error(fault_code::does_not_fit, too_late(choices, goal)), compared(choices) {}
 
 std::string choice_note(const device_choices& choices, std::size_t chosen, const run_goal& goal,
                         const run_terms& terms) {
@@ -252,7 +258,7 @@ expense least_expense(const bounds& limits, std::span<const device_info> devices
   rates cost, power;
   double speed = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const auto its = terms_of(terms, i);
+    const auto its = terms.of(i);
     const bool whole_run = its.billed == billing::run;
     const auto price = its.price.value_or(0);
     const auto watts = its.watts.value_or(power_draw{});
@@ -270,7 +276,7 @@ expense least_expense(const bounds& limits, std::span<const device_info> devices
   };
   expense e;
   if (cost.known || terms.host.price) {
-    e.cost = money{whole(cost.least(limits.best(), work) / hour * 1e4)};
+    e.cost = money{whole(cost.least(limits.best(), work) / seconds_per_hour * 1e4)};
   }
   if (power.known || terms.host.watts) {
     e.joules = whole(power.least(limits.best(), work));

@@ -5,6 +5,7 @@
 #include "actors/admission/compared_forecasts.hpp"
 #include "actors/admission/prediction.hpp"
 #include "actors/report/run_goal.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -22,15 +23,24 @@ std::vector<device_class> classes_of(std::span<const device_info> devices, const
 device_choices compare_devices(const planned_run& run, std::span<const model_description> given,
                                const run_terms& terms);
 
-/// The place of the best of `all` by the goal's objective among those that meet its deadline; of equal ones the
-/// fastest, then the first. None: none meets it.
+/// It fits, and its expected makespan meets the goal's deadline, if there is one.
+bool is_in_time(const device_choice& c, const run_goal& goal);
+
+/// Their places: those in time, those that are too late, those that do not fit; of each the best by the goal's
+/// objective first, of equal ones the fastest, then the first.
+std::vector<std::size_t> best_first(std::span<const device_choice> all, const run_goal& goal);
+
+/// The first of these; none: none is in time.
 std::optional<std::size_t> best_choice(std::span<const device_choice> all, const run_goal& goal);
 
 /// "cpu:0, 2 of cpu:1 to cpu:4".
 std::string to_text(const device_choice& c, std::span<const device_class> classes);
 
-/// Why none meets the goal: the fastest one and its time, or why nothing fits.
-std::string too_late(const device_choices& choices, const run_goal& goal);
+/// None of `choices` meets the goal: the text has the fastest one and its time, or why nothing fits.
+struct goal_not_met : fault_error {
+  goal_not_met(const device_choices& choices, const run_goal& goal);
+  device_choices compared;
+};
 
 /// Which devices a run uses, and what it is expected to take.
 std::string choice_note(const device_choices& choices, std::size_t chosen, const run_goal& goal,

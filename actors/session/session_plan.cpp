@@ -29,6 +29,19 @@ fault fault_of(const std::function<void()>& plan) try {
   return e.what_happened();
 }
 
+bool leaves_side_by_side(const model_description& m) { return m.chain.open.side_by_side && m.chain.pieces > 1; }
+
+/// Of each choice; `others`: of the same devices.
+void keep_faster(device_choices& all, const device_choices& others) {
+  for (std::size_t i = 0; i < std::min(all.all.size(), others.all.size()); ++i) {
+    const auto& there = others.all[i].expected;
+    const auto& here = all.all[i].expected;
+    if (there && (!here || there->makespan < here->makespan)) {
+      all.all[i] = others.all[i];
+    }
+  }
+}
+
 }  // namespace
 
 bool session::state::goes_on() const {
@@ -83,12 +96,12 @@ void session::state::make_plan() {
   }
 }
 
-/// Of the models that leave it to the planner. False: there are none.
-bool session::state::set_side_by_side() {
+/// The models that leave it to the planner. False: there are none.
+bool session::state::set_side_by_side(bool beside) {
   bool any = false;
   for (auto& m : descriptions) {
-    if (m.chain.open.side_by_side && m.chain.pieces > 1) {
-      m.chain = with_choice(m.chain, m.chain.pieces, true);
+    if (leaves_side_by_side(m)) {
+      m.chain = with_choice(m.chain, m.chain.pieces, beside);
       any = true;
     }
   }
@@ -98,7 +111,7 @@ bool session::state::set_side_by_side() {
 /// The sum of the pieces does not pass through each of them then. Else nothing has changed.
 bool session::state::fits_side_by_side() {
   const auto in_turn = descriptions;
-  if (set_side_by_side() && !fault_of([this] { plan_all(); })) {
+  if (set_side_by_side(true) && !fault_of([this] { plan_all(); })) {
     return true;
   }
   descriptions = in_turn;
@@ -107,14 +120,14 @@ bool session::state::fits_side_by_side() {
 
 /// Models that leave it to the planner are trained so if the simulated run is shorter, or would not be planned.
 void session::state::choose_side_by_side() {
-  const auto is_open = [](const model_description& m) { return m.chain.open.side_by_side && m.chain.pieces > 1; };
-  if (device_entries.size() < 2 || std::ranges::none_of(descriptions, is_open)) {
+  if (device_entries.size() < 2 || std::ranges::none_of(descriptions, leaves_side_by_side)) {
     return;
   }
   const auto in_turn = std::tuple{descriptions, planned, described};
   const auto time_in_turn = simulated_time([] {});
   const auto time_beside = simulated_time([&] {
-    set_side_by_side();
+    descriptions = described;
+    set_side_by_side(true);
     plan_all();
   });
   if (!time_in_turn || !time_beside || *time_beside >= *time_in_turn) {
@@ -231,7 +244,7 @@ void session::state::choose_devices() {
   const auto all = compare_devices();
   const auto best = best_choice(all.all, options.goal);
   if (!best) {
-    throw fault_error(fault_code::does_not_fit, too_late(all, options.goal));
+    throw goal_not_met(all, options.goal);
   }
   compared = all;
   note_on_devices = {choice_note(all, *best, options.goal, options.terms)};
@@ -239,13 +252,46 @@ void session::state::choose_devices() {
   chosen_devices = members_of(all.all[*best], all.classes);
   if (chosen_devices.size() < device_entries.size()) {
     keep_devices(chosen_devices);
-    plan_undivided();
-    choose_open_parallel();
-    choose_staging();
+    if (plan_with_pieces_in_turn()) {
+      choose_side_by_side();
+    } else {
+      plan_undivided();
+      choose_open_parallel();
+      choose_staging();
+    }
   }
 }
 
+/// With the pieces of layers in turn or side by side, whichever is faster on a choice, if that is left to the planner.
 device_choices session::state::compare_devices() {
+  auto all = compare_devices_as_planned();
+  const auto open = std::ranges::find_if(descriptions, leaves_side_by_side);
+  if (open != descriptions.end()) {
+    const bool beside = open->chain.side_by_side;
+    const auto as_planned = std::tuple{descriptions, planned, described};
+    fault_of([&] {
+      descriptions = described;
+      set_side_by_side(!beside);
+      plan_all();
+      keep_faster(all, compare_devices_as_planned());
+    });
+    std::tie(descriptions, planned, described) = as_planned;
+  }
+  return all;
+}
+
+/// Of models that leave it to the planner. False: there are none, or they do not fit so; nothing has changed then.
+bool session::state::plan_with_pieces_in_turn() {
+  const auto before = std::tuple{descriptions, planned, described};
+  descriptions = described;
+  if (set_side_by_side(false) && !fault_of([this] { plan_all(); })) {
+    return true;
+  }
+  std::tie(descriptions, planned, described) = before;
+  return false;
+}
+
+device_choices session::state::compare_devices_as_planned() {
   if (!planned->plan.waiting.empty()) {
     return hydra::compare_devices(run_of(*this), descriptions, terms());
   }

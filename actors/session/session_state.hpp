@@ -90,7 +90,7 @@ struct session::state {
   bool goes_on() const;
   void make_plan();
   void plan_all();
-  bool set_side_by_side();
+  bool set_side_by_side(bool beside);
   bool fits_side_by_side();
   bool divide_layers(const model_does_not_fit& e);
   model_does_not_fit explained(const model_does_not_fit& e);
@@ -101,6 +101,8 @@ struct session::state {
   void end_stopped_trials();
   void choose_devices();
   device_choices compare_devices();
+  device_choices compare_devices_as_planned();
+  bool plan_with_pieces_in_turn();
   void keep_devices(const std::vector<std::size_t>& members);
   bool keep_recorded_devices();
   void plan_undivided();

@@ -1,5 +1,6 @@
 #include "apps/commands/commands.hpp"
 
+#include "actors/admission/device_choice.hpp"
 #include "actors/admission/planned_workload.hpp"
 #include "actors/report/expense_json.hpp"
 #include "actors/session/session.hpp"
@@ -132,9 +133,14 @@ std::vector<std::string> notes_of(session& s, const workload& w) {
   return notes;
 }
 
-/// What would fit is said with the reason, as far as it is by memory of devices.
+/// What would fit is said with the reason, as far as it is by memory of devices; what each choice of devices would take
+/// is shown, if none meets the deadline.
 const workload_plan& plan_of(session& s, const workload& w, const plan_options& o) try {
   return s.plan();
+} catch (const goal_not_met& e) {
+  const nlohmann::ordered_json j{{"device_choices", devices_json(e.compared, w.options.goal)}};
+  fmt::print("{}", o.json ? json_text(j, 2) + "\n" : printable(to_table(e.compared, w.options.goal)));
+  throw;
 } catch (const model_does_not_fit& e) {
   fault why = e.what_happened();
   why.text += pieces_needed(w, e.model, [&](const std::string& key, const std::string& number) {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace hydra::apps {
@@ -13,22 +14,6 @@ namespace hydra::apps {
 namespace {
 
 using enum alignment;
-
-bool is_in_time(const device_choice& c, const run_goal& goal) {
-  return c.expected && (!goal.deadline || c.expected->makespan <= *goal.deadline);
-}
-
-/// By choosing again and again among those that are left.
-std::vector<device_choice> best_first(std::vector<device_choice> left, const run_goal& goal) {
-  std::vector<device_choice> order;
-  for (const run_goal& by : {goal, run_goal{.least = goal.least}})
-    while (const auto best = best_choice(left, by)) {
-      order.push_back(left[*best]);
-      left.erase(left.begin() + static_cast<std::ptrdiff_t>(*best));
-    }
-  order.insert(order.end(), left.begin(), left.end());
-  return order;
-}
 
 std::string remark(const device_choice& c, const run_goal& goal) {
   if (!c.expected) return "does not fit";
@@ -66,21 +51,22 @@ std::string to_table(const device_choices& choices, const run_goal& goal) {
                 {"energy (kJ)", right},
                 {"least energy", right, goal.least == run_objective::energy ? 2 : 3},
                 {""}}};
-  for (const device_choice& c : best_first(choices.all, goal)) t.add(row_of(c, choices, goal));
+  for (const std::size_t i : best_first(choices.all, goal)) t.add(row_of(choices.all[i], choices, goal));
   const std::string some = choices.complete ? "" : "not all choices are compared\n";
   return "\n" + t.fitted() + some;
 }
 
 nlohmann::ordered_json devices_json(const device_choices& choices, const run_goal& goal) {
   auto list = nlohmann::ordered_json::array();
-  for (const device_choice& c : best_first(choices.all, goal)) {
+  for (const std::size_t i : best_first(choices.all, goal)) {
+    const device_choice& c = choices.all[i];
     nlohmann::ordered_json row{{"devices", to_text(c, choices.classes)}, {"counts", c.counts}};
     if (c.expected) {
       row["makespan_s"] = seconds(c.expected->makespan);
       row["bound_s"] = seconds(c.expected->limits.best());
       row["device_s"] = seconds(c.expected->spent.all.time);
       add_expense(row, c.expected->spent.all);
-      if (c.least.cost) row["least_cost"] = static_cast<double>(c.least.cost->ten_thousandths) / 1e4;
+      if (c.least.cost) row["least_cost"] = amount_of(*c.least.cost);
       if (c.least.joules) row["least_joules"] = *c.least.joules;
       row["in_time"] = is_in_time(c, goal);
     } else {

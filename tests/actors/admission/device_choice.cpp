@@ -162,8 +162,14 @@ TEST_CASE("the chosen devices are the cheapest that meet the deadline, by trying
       CHECK(*c.least.joules <= *c.expected->spent.all.joules);
     }
     CHECK_FALSE(best_choice(choices.all, {.deadline = fastest.makespan - 1ns}));
-    CHECK_THAT(too_late(choices, {.deadline = 1us}), Contains("run.deadline: 1 us cannot be met") &&
-                                           Contains("expected to take " + to_string(fastest.makespan)));
+    const goal_not_met late(choices, {.deadline = 1us});
+    CHECK(late.compared.all.size() == choices.all.size());
+    CHECK_THAT(late.what_happened().text, Contains("run.deadline: 1 us cannot be met") &&
+                                              Contains("expected to take " + to_string(fastest.makespan)));
+    const auto order = best_first(choices.all, w.goal);
+    const auto too_late = std::ranges::find_if_not(
+        order, [&](std::size_t i) { return is_in_time(choices.all[i], w.goal); });
+    CHECK(std::none_of(too_late, order.end(), [&](std::size_t i) { return is_in_time(choices.all[i], w.goal); }));
   }
 }
 

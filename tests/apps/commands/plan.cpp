@@ -139,7 +139,7 @@ TEST_CASE("a plan says what the run will cost, and on which devices it would cos
   CHECK_THAT(plan(folder, example).out, !Contains("\ncost "));
 }
 
-TEST_CASE("a run with a goal uses the devices that meet it, and says which; the results are the same") {
+TEST_CASE("a run with a goal uses the devices that meet it, says which, and has the same results; resumed, it goes on so") {
   const temporary_folder folder;
   folder.write("w.toml", priced("objective = \"cost\"\n"));
   const outcome o = run_hydra(folder, "train w.toml");
@@ -154,6 +154,34 @@ TEST_CASE("a run with a goal uses the devices that meet it, and says which; the 
   folder.write("all.toml", priced(""));
   REQUIRE(run_hydra(folder, "train all.toml").status == 0);
   CHECK(json::parse(folder.read("runs/all/report.json"))["models"][0]["digest"] == r["models"][0]["digest"]);
+  const outcome resumed = run_hydra(folder, "train w.toml --resume --set model.steps=5");
+  REQUIRE(resumed.status == 0);
+  CHECK_THAT(resumed.err, Contains("the run uses the devices that it chose when it began: cpu:0"));
+  CHECK_THAT(resumed.out, Contains("  with its earlier parts\n"));
+  const json again = json::parse(folder.read("runs/w/report.json"));
+  CHECK(again["expense"]["before"]["cost"] == r["expense"]["cost"]);
+  CHECK(again["expense"]["cost"] > r["expense"]["cost"]);
+  CHECK(again["models"][0]["expense"]["cost"] == again["expense"]["cost"]);
+}
+
+TEST_CASE("whether pieces are computed side by side is decided for the devices that are chosen") {
+  const temporary_folder folder;
+  const std::string device = "kind = \"cpu\"\nmemory = \"24MiB\"\nspeed = 0.05\nprice = ";
+  std::string text = bent("kind = \"cpu\"\nmemory = \"24MiB\"\n", device + "1\n[[device]]\n" + device + "1e6\n");
+  text.replace(text.find("steps = 3"), 9, "steps = 3\nparallel = { pieces = 2, side_by_side = \"auto\" }");
+  const auto trained = [&](const std::string& name, const std::string& objective) {
+    folder.write(name + ".toml", text);
+    const outcome o = run_hydra(folder, "train " + name + ".toml --quiet --set run.objective=" + objective);
+    INFO(o.err);
+    REQUIRE(o.status == 0);
+    return json::parse(folder.read("runs/" + name + "/report.json"));
+  };
+  const json all = trained("all", "makespan"), cheap = trained("cheap", "cost");
+  CHECK(all["devices"].size() == 2);
+  CHECK(cheap["devices"].size() == 1);
+  CHECK(cheap["models"][0]["pieces"] == 2);
+  CHECK(cheap["models"][0]["side_by_side"] == false);
+  CHECK(cheap["models"][0]["digest"] == all["models"][0]["digest"]);
 }
 
 TEST_CASE("a deadline that no choice of devices meets ends with status 3, the fastest one and its time") {
@@ -164,6 +192,10 @@ TEST_CASE("a deadline that no choice of devices meets ends with status 3, the fa
   CHECK_THAT(o.err, Contains("run.deadline: 1 ns cannot be met: the fastest of these devices (cpu:0") &&
                         Contains("expected to take ") && Contains("no schedule on them takes less than "));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+  const outcome planned = run_hydra(folder, "plan w.toml");
+  CHECK(planned.status == 3);
+  CHECK_THAT(planned.out, Contains("cpu:0, cpu:1 ") && Contains("too late"));
+  CHECK(json::parse(run_hydra(folder, "plan w.toml --json").out)["device_choices"].size() == 3);
 }
 
 TEST_CASE("shards for which a chain has too few layers are noted by a plan") {
