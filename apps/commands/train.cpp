@@ -339,9 +339,8 @@ command_action declare_train(command_line& line) {
   const declared_option resume = line.add_flag(
       "--resume", o->resume,
       "continues in the run folder; host, policy, plugins, optimizer_on, cuts, waves, priority, deadline, arrival, "
-      "checkpoint, "
-      "ablation, tensorboard, output, under a constant schedule steps and epochs, and of devices all but kind, "
-      "threads, precision, gradients and tf32 may have changed");
+      "checkpoint, ablation, tensorboard, currency, grams_per_kwh, objective, output, under a constant schedule "
+      "steps and epochs, and of devices all but kind, threads, precision, gradients and tf32 may have changed");
   add_base_option(line, o->bases).needs(resume);
   line.add_option(
           "--serve", o->serve,

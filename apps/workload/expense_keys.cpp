@@ -111,18 +111,44 @@ void check_goal(const value_table& root, const char* objective, const char* key)
                          to_string(d.where)));
 }
 
+/// Not before a run begins.
+void check_deadline(const value_table& root) {
+  const value* const given = find_path(root, "run.deadline");
+  if (given && to<duration>(*given) <= duration::zero())
+    refuse(given->where, "run.deadline", "no run takes so little time; give a time above 0");
+}
+
+/// What has no effect.
+void check_device(const value_table& device) {
+  const value* const billed = device.find("billing");
+  if (billed && !device.find("price") && !device.find("watts"))
+    refuse(billed->where, "device.billing",
+           "says for which time price and watts count, and this [[device]] has neither; give one, or leave it out");
+  const auto watts = read_device_terms(device).watts;
+  if (watts && watts->idle > watts->busy)
+    refuse(device.find("watts")->where, "device.watts",
+           fmt::format("idle = {} is more than busy = {}; exchange them", watts->idle, watts->busy));
+}
+
+/// The cost of a run would be that of the host alone.
+void check_host(const value_table& root, const value_list& devices) {
+  const value* const given = find_path(root, "host.price");
+  if (given && std::ranges::none_of(devices, [](const value& d) { return keys_in(d).find("price"); }))
+    refuse(given->where, "host.price",
+           "no [[device]] has a price; give each one, price = 0 if the price of the host is that of all");
+}
+
 }  // namespace
 
 void check_expenses(const value_table& root) {
   const value_list& devices = sub_tables(root, "device");
+  check_deadline(root);
   check_goal(root, "cost", "price");
   check_goal(root, "energy", "watts");
   check_all_have(devices, "price", "0");
   check_all_have(devices, "watts", "{ busy = 0, idle = 0 }");
-  for (const value& d : devices)
-    if (const auto watts = read_device_terms(keys_in(d)).watts; watts && watts->idle > watts->busy)
-      refuse(keys_in(d).find("watts")->where, "device.watts",
-             fmt::format("idle = {} is more than busy = {}; exchange them", watts->idle, watts->busy));
+  for (const value& d : devices) check_device(keys_in(d));
+  check_host(root, devices);
 }
 
 }  // namespace hydra::apps

@@ -25,8 +25,8 @@ run_terms read_run_terms(const value_table& root);
 run_goal read_run_goal(const value_table& root);
 
 /// Of a checked file. Throws fault_error{bad_input} for a device without a price, or without watts, beside one that has
-/// them: it would count as one that costs nothing; for more watts when idle than when busy; and for an objective
-/// without what it needs.
+/// them, or beside a host that has a price: it would count as one that costs nothing; for more watts when idle than
+/// when busy; for billing without either; for a deadline of 0; and for an objective without what it needs.
 void check_expenses(const value_table& root);
 
 }  // namespace hydra::apps

@@ -61,6 +61,11 @@ TEST_CASE("prices and powers that say nothing, or too little, are refused") {
   CHECK_THAT(with_device("memory = 1\nwatts = { busy = 10 }"), Contains("device.watts.idle"));
   CHECK_THAT(with_device("memory = 1\nwatts = { busy = 10, idle = 20 }"),
              StartsWith("w.toml:7: device.watts: idle = 20 is more than busy = 10"));
+  CHECK_THAT(with_device("memory = 1\nbilling = \"used\""),
+             StartsWith("w.toml:7: device.billing: says for which time price and watts count"));
+  CHECK(with_device("memory = 1\nprice = 1\nbilling = \"used\"") == "");
+  CHECK_THAT(with_device("memory = 1\n[host]\nprice = 1"),
+             StartsWith("w.toml:8: host.price: no [[device]] has a price"));
 }
 
 TEST_CASE("a goal needs prices or powers of all devices") {
@@ -69,6 +74,7 @@ TEST_CASE("a goal needs prices or powers of all devices") {
   CHECK_THAT(with("objective = \"cost\""), StartsWith("w.toml:2: run.objective: \"cost\" needs price of each device") &&
                                                Contains("the [[device]] at w.toml:4 has none"));
   CHECK_THAT(with("objective = \"energy\""), StartsWith("w.toml:2: run.objective: \"energy\" needs watts"));
+  CHECK_THAT(with("deadline = \"0s\""), StartsWith("w.toml:2: run.deadline: no run takes so little time"));
   CHECK_THAT(with("objective = \"money\""), StartsWith("w.toml:2: run.objective: unknown value \"money\" (known: makespan, cost, energy)"));
 }
 
