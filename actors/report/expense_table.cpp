@@ -1,7 +1,5 @@
 #include "actors/report/expense_table.hpp"
 
-#include "actors/report/text_table.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,11 +28,12 @@ std::vector<std::string> row_of(const std::string& name, const std::string& time
   return {name, time, e.cost ? to_string(*e.cost) : "-", e.joules ? energy_text(*e.joules) : "-", source};
 }
 
-}  // namespace
-
+/// "1.2345 USD"; without a currency the number.
 std::string cost_text(money cost, const std::string& currency) {
   return to_string(cost) + (currency.empty() ? "" : " " + currency);
 }
+
+}  // namespace
 
 std::string energy_text(std::int64_t joules) { return fmt::format("{}.{:03}", joules / 1000, joules % 1000); }
 
@@ -58,12 +57,17 @@ std::string expense_line(const expense& all, const run_terms& terms, const std::
 std::string expense_line(const report& r) {
   const auto line = expense_line(r.spent, {.currency = r.currency, .grams_per_kwh = r.grams_per_kwh}, sources_of(r));
   const bool resumed = std::ranges::any_of(r.models, [](const model_report& m) { return m.steps_before > 0; });
-  return line.empty() ? "" : line + (resumed ? "  since it was resumed\n" : "\n");
+  const auto* const of = is_known(r.before) ? "  with its earlier parts" : resumed ? "  since it was resumed" : "";
+  return line.empty() ? "" : line + of + "\n";
 }
 
-std::vector<std::string> expense_titles(const report& r) {
-  return {"expense of", "device time", r.currency.empty() ? "cost" : "cost (" + r.currency + ")", "energy (kJ)",
-          "energy is"};
+std::vector<table_column> expense_columns(const report& r) {
+  using enum alignment;
+  return {{"expense of"},
+          {"device time", right},
+          {r.currency.empty() ? "cost" : "cost (" + r.currency + ")", right},
+          {"energy (kJ)", right},
+          {"energy is"}};
 }
 
 std::vector<std::vector<std::string>> expense_rows(const report& r) {
@@ -74,7 +78,13 @@ std::vector<std::vector<std::string>> expense_rows(const report& r) {
   for (const auto& m : r.models) {
     rows.push_back(row_of(m.name, clock_text(m.spent.time), m.spent));
   }
+  if (is_known(r.gone)) {
+    rows.push_back(row_of("models that are gone", clock_text(r.gone.time), r.gone));
+  }
   rows.push_back(row_of("the run", clock_text(r.spent.time), r.spent));
+  if (is_known(r.before)) {
+    rows.push_back(row_of("its earlier parts", clock_text(r.before.time), r.before));
+  }
   for (const auto& d : r.devices) {
     rows.push_back(row_of("on " + d.name, clock_text(d.spent.time), d.spent, d.energy_source));
   }
@@ -85,12 +95,7 @@ std::vector<std::vector<std::string>> expense_rows(const report& r) {
 }
 
 std::string expense_table(const report& r) {
-  std::vector<table_column> columns;
-  for (const auto& title : expense_titles(r)) {
-    const bool is_text = columns.empty() || title == "energy is";
-    columns.push_back({title, is_text ? alignment::left : alignment::right});
-  }
-  text_table t{std::move(columns)};
+  text_table t{expense_columns(r)};
   const auto rows = expense_rows(r);
   for (const auto& row : rows) {
     t.add(row);

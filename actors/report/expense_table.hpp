@@ -2,14 +2,13 @@
 // What a run has taken, as text.
 
 #include "actors/report/report.hpp"
+#include "actors/report/text_table.hpp"
 
 #include <string>
 #include <vector>
 
 namespace hydra {
 
-/// "1.2345 USD"; without a currency the number.
-std::string cost_text(money cost, const std::string& currency);
 /// In kJ, to the joule.
 std::string energy_text(std::int64_t joules);
 
@@ -19,9 +18,9 @@ std::string expense_line(const expense& all, const run_terms& terms, const std::
 /// The same of a run, with a newline.
 std::string expense_line(const report& r);
 
-/// A row for each model, the run, each device and the host; none if neither cost nor energy is known. The cells of the
-/// first and the last column are text.
-std::vector<std::string> expense_titles(const report& r);
+/// A row for each model, the run, its parts before it was resumed, each device and the host; none if neither cost nor
+/// energy is known.
+std::vector<table_column> expense_columns(const report& r);
 std::vector<std::vector<std::string>> expense_rows(const report& r);
 /// The same as a table.
 std::string expense_table(const report& r);

@@ -14,8 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double hour = 3600;
-
 duration sum_of(std::span<const duration> all) { return std::accumulate(all.begin(), all.end(), duration{}); }
 
 /// `paid`, during which it was `busy`.
@@ -23,7 +21,7 @@ expense expense_of(const expense_terms& terms, duration paid, duration busy,
                    const std::optional<energy_reading>& measured) {
   expense e;
   if (terms.price) {
-    e.cost = money{std::llround(seconds(paid) / hour * *terms.price * 1e4)};
+    e.cost = money{std::llround(seconds(paid) / seconds_per_hour * *terms.price * 1e4)};
   }
   if (measured) {
     e.joules = std::llround(measured->joules);
@@ -77,7 +75,7 @@ run_expenses expenses_of(const run_work& work, const run_terms& terms) {
   }
   for (std::size_t i = 0; i < work.devices.size(); ++i) {
     const auto& d = work.devices[i];
-    const auto its = i < terms.devices.size() ? terms.devices[i] : expense_terms{};
+    const auto its = terms.of(i);
     const auto busy = sum_of(on_each[i]);
     const auto paid = its.billed == billing::used ? std::min(d.used, work.makespan) : work.makespan;
     auto e = expense_of(its, paid, busy, d.measured);

@@ -35,6 +35,7 @@ struct device_report {
   time_breakdown time;                   ///< parts of the makespan
   expense spent{};
   std::string energy_source{};           ///< "stated", the meter; empty: its energy is not known
+  expense_terms terms{};                 ///< by which that was computed
   bool lost = false;
   std::string reason{};                  ///< why it was lost
 };
@@ -79,7 +80,7 @@ struct model_report {
   std::optional<duration> deadline{};
   /// its last update or evaluation; not of a model that failed or was interrupted
   std::optional<duration> completed{};
-  expense spent{};                    ///< its share of the run's
+  expense spent{};                    ///< its share of the run's, in all parts of the run
 };
 
 /// A node of a cluster.
@@ -111,9 +112,12 @@ struct report {
   duration makespan{};                ///< first prefetch to last update or evaluation
   bounds limits;                      ///< at the smallest time of each class of units: proven
   bounds usual;                       ///< the same at their mean times (unit_times_record): no bound
-  expense spent{};                    ///< of all devices and the host, during the makespan
-  expense host_spent{};               ///< part of it
+  expense spent{};                    ///< of all devices and the host, during the makespan, and before
+  expense before{};                   ///< of it, in the parts of the run before it was resumed
+  expense gone{};                     ///< of that, by models that are not in `models`: copies that were made anew
+  expense host_spent{};               ///< of it
   std::string host_energy_source{};   ///< as of devices
+  expense_terms host_terms{};
   std::string currency{};             ///< may be empty
   std::optional<double> grams_per_kwh{};  ///< of carbon dioxide
   duration load{};                    ///< initialising parameters

@@ -179,19 +179,27 @@ std::string source_of(const std::optional<energy_reading>& measured, const expen
   return measured ? measured->meter : e.joules ? "stated" : "";
 }
 
-void add_expenses(report& r, const run_work& work, const run_terms& terms) {
+void add_expenses(report& r, const run_work& work, const run_terms& terms, const shared_expense& before) {
   const auto spent = expenses_of(work, terms);
-  r.spent = spent.all;
+  r.spent = before.all + spent.all;
+  r.before = before.all;
   r.host_spent = spent.host;
   r.host_energy_source = source_of(work.host, spent.host);
+  r.host_terms = terms.host;
   r.currency = terms.currency;
   r.grams_per_kwh = terms.grams_per_kwh;
   for (std::size_t i = 0; i < spent.devices.size(); ++i) {
+    r.devices[i].terms = terms.of(i);
     r.devices[i].spent = spent.devices[i];
     r.devices[i].energy_source = source_of(work.devices[i].measured, spent.devices[i]);
   }
+  for (const auto& [model, taken] : before.models) {
+    if (std::ranges::find(r.models, model, &model_report::name) == r.models.end()) {
+      r.gone = r.gone + taken;
+    }
+  }
   for (std::size_t i = 0; i < spent.models.size(); ++i) {
-    r.models[i].spent = spent.models[i];
+    r.models[i].spent = before.of(r.models[i].name) + spent.models[i];
   }
 }
 
@@ -230,7 +238,7 @@ report build_report(const finished_run& run) {
     r.devices.push_back(report_of(record.devices[i], run.devices[i]));
   }
   add_models(r, run);
-  add_expenses(r, record.work, *run.terms);
+  add_expenses(r, record.work, *run.terms, run.before);
   if (record.last_update && record.saved) {
     r.save = std::max(*record.saved - *record.last_update, duration{});
   }

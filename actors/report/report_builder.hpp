@@ -1,6 +1,7 @@
 #pragma once
 // Builds the report from the REPORTER's record and the state of devices and host memory.
 
+#include "actors/report/expense_file.hpp"
 #include "actors/report/report.hpp"
 #include "actors/report/run_record.hpp"
 #include "partition/execute/kept_parameters.hpp"
@@ -22,6 +23,7 @@ struct finished_run {
   std::span<const device_snapshot> devices;
   const host_arena* arena = nullptr;
   const kept_parameters* parameters = nullptr;
+  shared_expense before{};  ///< taken by the parts of the run before
 };
 
 /// Makespan, bounds, devices and models; the caller adds name, seed and the times before the run.

@@ -20,7 +20,8 @@ using json = nlohmann::ordered_json;  // keys in the order of the documentation;
 
 json value_of(duration d) { return seconds(d); }
 json value_of(byte_count n) { return n.value(); }
-json value_of(money m) { return static_cast<double>(m.ten_thousandths) / 1e4; }
+json value_of(money m) { return amount_of(m); }
+json value_of(const power_draw& w) { return {{"busy", w.busy}, {"idle", w.idle}}; }
 template <class T>
 json value_of(const T& value) {
   return value;
@@ -75,7 +76,8 @@ double number_in(const json& j) { return j.is_null() ? std::numeric_limits<doubl
 void read(const json& j, double& into) { into = number_in(j); }
 void read(const json& j, duration& into) { into = duration{std::llround(j.get<double>() * 1e9)}; }
 void read(const json& j, byte_count& into) { into = byte_count{j.get<std::uint64_t>()}; }
-void read(const json& j, money& into) { into = {std::llround(j.get<double>() * 1e4)}; }
+void read(const json& j, money& into) { into = money_of(j.get<double>()); }
+void read(const json& j, power_draw& into) { into = {j.at("busy").get<double>(), j.at("idle").get<double>()}; }
 void read(const json& j, std::vector<float>& into) {
   for (const json& each : j) into.push_back(static_cast<float>(number_in(each)));
 }
@@ -165,10 +167,13 @@ void expense_fields(F& f, Expense& e) {
   f("joules", e.joules);
 }
 
-template <class F, class Expense, class Source>
-void source_fields(F& f, Expense& e, Source& source) {
-  expense_fields(f, e);
-  if (f.writes(!source.empty())) f("energy_source", source);
+template <class F, class Terms>
+void price_fields(F& f, Terms& t) {
+  f("price", t.price);
+  f("watts", t.watts);
+  if (f.writes(t.billed == billing::used))
+    f.as("billing", std::string{"used"},
+         [&](const auto& text) { t.billed = text == "used" ? billing::used : billing::run; });
 }
 
 template <class F, class Device>
@@ -196,7 +201,11 @@ void device_fields(F& f, Device& d, duration makespan) {
   f("peak_bytes", d.peak);
   f("budget_bytes", d.budget);
   f("reserve_bytes", d.reserve);
-  f.object("expense", [&](auto& inner) { source_fields(inner, d.spent, d.energy_source); });
+  f.object("expense", [&](auto& inner) {
+    expense_fields(inner, d.spent);
+    price_fields(inner, d.terms);
+    if (inner.writes(!d.energy_source.empty())) inner("energy_source", d.energy_source);
+  });
   if (f.writes(!d.model.empty())) f("model", d.model);
   if (f.writes(d.lost)) {
     f("lost", d.lost);
@@ -311,14 +320,17 @@ void host_fields(F& f, Report& r) {
     f.object("expense", [&](auto& inner) {
       inner("cost", r.host_spent.cost);
       inner("joules", r.host_spent.joules);
+      price_fields(inner, r.host_terms);
       if (inner.writes(!r.host_energy_source.empty())) inner("energy_source", r.host_energy_source);
     });
 }
 
-/// Of the run: of all devices and the host.
+/// Of the run: of all its parts, all devices and the host.
 template <class F, class Report>
 void run_expense_fields(F& f, Report& r) {
   expense_fields(f, r.spent);
+  if (f.writes(r.before != expense{})) f.object("before", [&](auto& inner) { expense_fields(inner, r.before); });
+  if (f.writes(r.gone != expense{})) f.object("gone", [&](auto& inner) { expense_fields(inner, r.gone); });
   if (f.writes(!r.currency.empty())) f("currency", r.currency);
   f("grams_per_kwh", r.grams_per_kwh);
   if (r.spent.joules && r.grams_per_kwh) f.derived("carbon_g", carbon_of(*r.spent.joules, *r.grams_per_kwh));

@@ -2,6 +2,7 @@
 
 #include "actors/protocol/guarded.hpp"
 #include "actors/report/energy_meters.hpp"
+#include "actors/report/expense_file.hpp"
 #include "actors/report/progress.hpp"
 #include "actors/report/run_metrics.hpp"
 #include "actors/report/unit_times_record.hpp"
@@ -114,13 +115,14 @@ class reporter final : public reporter_actor::base {
   void on_begin_run(const begin_run& m) {
     record_.began = m.at;
     meters_.emplace(setup_.devices, setup_.host);
-    if (meters_->any()) {
+    if (meters_->any() || (setup_.expenses && spends())) {
       delayed_send(this, between_readings, read_meters{});
     }
   }
 
   void on_read_meters(const read_meters&) {
     meters_->read();
+    record_expenses(clock().now() - record_.began);
     delayed_send(this, between_readings, read_meters{});
   }
 
@@ -354,10 +356,10 @@ class reporter final : public reporter_actor::base {
     }
     read_all_meters();
     const auto spent = expenses_of(work_in(s.elapsed), setup_.terms);
-    s.spent = spent.all;
+    s.spent = before().all + spent.all;
     s.currency = setup_.terms.currency;
     for (std::size_t i = 0; i < spent.models.size() && i < s.models.size(); ++i) {
-      s.models[i].spent = spent.models[i];
+      s.models[i].spent = before().of(s.models[i].name) + spent.models[i];
     }
     const auto& host = services_.arena->budget();
     s.host = {host.used(), host.peak(), host.limit()};
@@ -484,19 +486,44 @@ class reporter final : public reporter_actor::base {
     }
     read_all_meters();
     record_.work = work_in(*record_.last_update - *record_.first_prefetch);
+    record_expenses(record_.work.makespan);
     for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
       record_.devices[i].time = breakdown_.of(device_id{i}, *record_.first_prefetch, *record_.last_update);
     }
   }
 
+  /// Whether anything costs money, or its energy is known.
+  bool spends() const {
+    const auto has_terms = [](const expense_terms& t) { return t.price || t.watts; };
+    return has_terms(setup_.terms.host) || std::ranges::any_of(setup_.terms.devices, has_terms) ||
+           (meters_ && meters_->any());
+  }
+
   /// So far, by the last reading of meters.
   expense spent_by(model_id model) const {
-    const auto& host = setup_.terms.host;
-    const auto has_terms = [](const expense_terms& t) { return t.price || t.watts; };
-    if (!has_terms(host) && std::ranges::none_of(setup_.terms.devices, has_terms) && !(meters_ && meters_->any())) {
+    if (!spends()) {
       return {};
     }
-    return expenses_of(work_in(clock().now() - record_.began), setup_.terms).models.at(model.value);
+    const auto here = expenses_of(work_in(clock().now() - record_.began), setup_.terms);
+    return before().of(setup_.models[model.value]->name) + here.models.at(model.value);
+  }
+
+  /// In the parts of the run before.
+  const shared_expense& before() const {
+    static const shared_expense none;
+    return setup_.expenses ? setup_.expenses->before() : none;
+  }
+
+  void record_expenses(duration makespan) {
+    if (!setup_.expenses || !spends()) {
+      return;
+    }
+    const auto here = expenses_of(work_in(makespan), setup_.terms);
+    shared_expense now{.all = here.all};
+    for (std::size_t i = 0; i < here.models.size(); ++i) {
+      now.models[setup_.models[i]->name] = here.models[i];
+    }
+    setup_.expenses->write(now);
   }
 
   void read_all_meters() {

@@ -16,6 +16,7 @@
 namespace hydra {
 
 class device;
+class expense_file;
 class host_energy;
 class progress_printer;
 class run_metrics;
@@ -30,6 +31,7 @@ struct reporter_setup {
   std::vector<const device*> devices;            ///< of the run; read only
   host_energy* host = nullptr;                   ///< null: its energy is not measured
   run_terms terms{};
+  expense_file* expenses = nullptr;              ///< null: they are not recorded
   progress_printer* progress = nullptr;
   run_metrics* metrics = nullptr;
   duration stall_limit{};

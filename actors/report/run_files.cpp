@@ -33,6 +33,13 @@ void run_files::begin(const workload_plan& plan, const std::vector<model_entry>&
     log_->warn("{}", e.what_happened().text);  // it is tried again at the end of the run, and noted then
   }
   try {
+    expenses_ = std::make_unique<expense_file>(folder_, options.goes_on);
+  } catch (const fault_error& e) {
+    notes_.push_back(
+        fmt::format("{}; cost and energy are those since the run was resumed", e.what_happened().text));
+    log_->warn("{}", notes_.back());
+  }
+  try {
     metrics_ = std::make_unique<run_metrics>(folder_, models, options, log_);
   } catch (const fault_error& e) {
     notes_.push_back(fmt::format("{} is not written: {}", metrics_file, e.what_happened().text));
@@ -43,6 +50,9 @@ void run_files::begin(const workload_plan& plan, const std::vector<model_entry>&
 void run_files::end_metrics() {
   if (const auto note = metrics_ ? metrics_->close() : ""; !note.empty()) {
     notes_.push_back(note);
+  }
+  if (expenses_ && !expenses_->note().empty()) {
+    notes_.push_back(fmt::format("cost and energy of the run are not recorded: {}", expenses_->note()));
   }
 }
 

@@ -2,6 +2,7 @@
 // The files that a run writes into its folder, but for checkpoints: plan.json, metrics.jsonl and TensorBoard's files
 // from the start, then trace.json, stuck.txt and report.json.
 
+#include "actors/report/expense_file.hpp"
 #include "actors/report/report.hpp"
 #include "actors/report/run_metrics.hpp"
 #include "actors/report/run_record.hpp"
@@ -30,6 +31,9 @@ class run_files {
   void begin(const workload_plan& plan, const std::vector<model_entry>& models, run_metrics_options options);
   /// Null: they are not written.
   run_metrics* metrics() const noexcept { return metrics_.get(); }
+  /// Null: nothing is recorded, and nothing known of earlier parts.
+  expense_file* expenses() const noexcept { return expenses_.get(); }
+  /// Of what is written during the run.
   void end_metrics();
 
   /// Each file on its own: those that can be written are, and `r` has a note of each that cannot. The report is the
@@ -42,7 +46,8 @@ class run_files {
   std::filesystem::path folder_;
   std::shared_ptr<spdlog::logger> log_;
   std::unique_ptr<run_metrics> metrics_;
-  std::vector<std::string> notes_;   ///< of the metrics
+  std::unique_ptr<expense_file> expenses_;
+  std::vector<std::string> notes_;   ///< of what was written during the run
 };
 
 }  // namespace hydra

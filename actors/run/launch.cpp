@@ -36,6 +36,7 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
   r.devices.assign(setup.devices.begin(), setup.devices.end());
   r.host = setup.host;
   r.terms = setup.terms;
+  r.expenses = setup.expenses;
   r.progress = setup.progress;
   r.metrics = setup.metrics;
   r.stall_limit = setup.stall_limit;

@@ -23,6 +23,7 @@
 namespace hydra {
 
 class device;
+class expense_file;
 class host_energy;
 class progress_printer;
 class run_metrics;
@@ -45,6 +46,7 @@ struct run_setup {
   std::function<void()> halted;          ///< called when the run is being halted; must not block; may be null
   host_energy* host = nullptr;           ///< null: its energy is not measured
   run_terms terms{};
+  expense_file* expenses = nullptr;      ///< may be null
   progress_printer* progress = nullptr;  ///< may be null
   run_metrics* metrics = nullptr;        ///< may be null
   checkpoint_setup checkpoints;

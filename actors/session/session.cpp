@@ -487,6 +487,7 @@ run_setup session::state::make_setup(trace* spans) {
   setup.pipeline = pipeline_of(planned->plan, options.ablation);
   setup.callbacks = callbacks;
   setup.terms = terms();
+  setup.expenses = files.expenses();
   setup.metrics = files.metrics();
   setup.make_model = [this](admission_request r) {
     r.what.parallel = r.what.parallel.or_one();
@@ -531,7 +532,8 @@ void session::state::log_unlocked() const {
 
 report session::state::report_of(const executed_run& run, duration load, const trace* spans) {
   const auto costs = terms();
-  auto r = build_report({&run.record, &costs, models, run.devices, arena.get(), &kept});
+  auto r = build_report({&run.record, &costs, models, run.devices, arena.get(), &kept,
+                         files.expenses() ? files.expenses()->before() : shared_expense{}});
   r.name = options.name;
   r.seed = options.seed;
   r.load = load;

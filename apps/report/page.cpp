@@ -198,8 +198,7 @@ std::string expenses_section(const recorded_run& run) {
   const std::vector<std::vector<std::string>> rows = expense_rows(r);
   if (!run.unfinished.empty() || rows.empty()) return "";
   std::vector<column> columns;
-  for (const std::string& title : expense_titles(r))
-    columns.push_back({title, !columns.empty() && title != "energy is"});
+  for (const table_column& c : expense_columns(r)) columns.push_back({c.title, c.align == alignment::right});
   std::vector<std::vector<std::string>> cells = rows;
   for (auto& row : cells) std::ranges::transform(row, row.begin(), escaped);
   return section("Cost and energy", table_of(columns, cells), escaped(expense_line(r)));

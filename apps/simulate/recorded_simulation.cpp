@@ -135,6 +135,12 @@ byte_rate rate_of(const recording& r, const device_report& d) {
   return busy > duration::zero() ? byte_rate{bytes / seconds(busy)} : byte_rate{};
 }
 
+run_terms terms_of(const report& r) {
+  run_terms terms{.host = r.host_terms};
+  for (const device_report& d : r.devices) terms.devices.push_back(d.terms);
+  return terms;
+}
+
 std::vector<device_info> devices_of(const recording& r) {
   std::vector<device_info> devices;
   for (const device_report& d : r.summary.devices)
@@ -258,7 +264,11 @@ comparison simulate_recorded(const fs::path& run, const recorded_choice& wanted,
       .measured = r.summary.makespan,
       .notes = replacement_notes(r.summary)};
   const std::vector<sharded_model_ptr> models = models_of(r, devices_of(r));
-  for (const listed_policy& p : chosen.all) c.rows.push_back(row_of(p.name, simulate_with(r, models, p, chosen.seed)));
+  for (const listed_policy& p : chosen.all) {
+    const forecast f = simulate_with(r, models, p, chosen.seed);
+    c.rows.push_back(row_of(p.name, f));
+    c.rows.back().spent = expenses_of(f.work, terms_of(r.summary)).all;
+  }
   return c;
 }
 

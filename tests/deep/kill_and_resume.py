@@ -205,9 +205,10 @@ class Process:
 
 
 def check_expenses(report):
-    """What the models have taken adds up to what the run has, to the last digit."""
+    """What the models have taken, in all parts of the run, adds up to what the run has, to the last digit."""
+    shares = [m["expense"] for m in report["models"]] + [report["expense"].get("gone", {})]
     for key, digits in [("device_s", 3), ("cost", 4), ("joules", 0)]:
-        of_models = sum(round(m["expense"].get(key, 0) * 10 ** digits) for m in report["models"])
+        of_models = sum(round(share.get(key, 0) * 10 ** digits) for share in shares)
         of_run = round(report["expense"].get(key, 0) * 10 ** digits)
         if of_models != of_run:
             raise Failure(f"expense: the models have {of_models} of {key} together, the run {of_run}")

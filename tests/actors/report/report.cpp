@@ -190,13 +190,33 @@ TEST_CASE("a report says what the run, its models and its devices have taken, an
   for (auto& d : r.devices) {
     d.energy_source = "stated";
   }
+  r.devices[0].terms = {.price = 3.06, .billed = billing::used, .watts = power_draw{300, 55}};
+  r.host_terms.price = 0.5;
   const auto j = parsed(r);
   CHECK(j["expense"] == json::parse(R"({"device_s": 20.0, "cost": 1.2345, "joules": 6789, "currency": "USD",
                                         "grams_per_kwh": 400.0, "carbon_g": 0.7543333333333333})"));
   CHECK(j["models"][0]["expense"]["cost"] == 1.0);
   CHECK(j["devices"][0]["expense"]["energy_source"] == "stated");
   CHECK(j["host"]["expense"]["joules"] == 789);
+  CHECK(j["host"]["expense"]["price"] == 0.5);
+  const auto& of_device = j["devices"][0]["expense"];
+  CHECK(of_device["price"] == 3.06);
+  CHECK(of_device["watts"] == json::parse(R"({"busy": 300.0, "idle": 55.0})"));
+  CHECK(of_device["billing"] == "used");
+  r.before = {.time = 5s, .cost = money{2345}, .joules = 789};
+  r.gone = {.time = 1s, .cost = money{345}, .joules = 89};
+  const auto resumed = parsed(r);
+  CHECK(report_of(resumed).before == r.before);
+  CHECK(resumed["expense"]["gone"]["cost"] == 0.0345);
+  CHECK_THAT(to_table(report_of(resumed)), Contains("carbon 0.8 g  with its earlier parts\n"));
+  CHECK_THAT(line_with(to_table(r), "its earlier parts"), Contains("0:00:05.000      0.2345        0.789"));
+  CHECK_THAT(line_with(to_table(r), "models that are gone"), Contains("0:00:01.000      0.0345        0.089"));
+  r.before = r.gone = {};
   const auto again = report_of(j);
+  CHECK(again.host_terms.price == 0.5);
+  CHECK(again.devices[0].terms.price == 3.06);
+  CHECK(again.devices[0].terms.watts->idle == 55);
+  CHECK(again.devices[0].terms.billed == billing::used);
   CHECK(again.spent == r.spent);
   CHECK(again.models[0].spent == r.models[0].spent);
   CHECK(to_table(again) == to_table(r));

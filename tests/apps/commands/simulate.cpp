@@ -2,6 +2,7 @@
 #include "tests/apps/workload/example.hpp"
 #include "tests/support/places.hpp"
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -133,6 +134,26 @@ TEST_CASE("deadlines that are missed, and by how much, are shown if models have 
   CHECK_THAT(run_hydra(folder, "simulate " + recipe + "srtf").out, Contains("missed") && Contains(" of 6"));
 }
 
+TEST_CASE("cost and energy are shown if the devices of an instance have prices or watts") {
+  const temporary_folder folder;
+  REQUIRE(run_hydra(folder, "simulate --generate equal:models=4,devices=2,length=0.1 --driver loop --policies fifo "
+                            "--save i.json").status == 0);
+  std::string text = folder.read("i.json");
+  const std::string device = "{\"speed\": 1.0";
+  for (std::size_t at = 0; (at = text.find(device, at)) != std::string::npos; at += device.size())
+    text.insert(at + device.size(), R"(, "price": 3600, "watts": {"busy": 100, "idle": 100})");
+  folder.write("priced.json", text);
+  const json row = simulated(folder, "priced.json --driver loop --policies fifo")["rows"][0];
+  const double makespan = row["makespan_us"].get<double>() / 1e6;
+  CHECK(row["cost"].get<double>() == Approx(2 * makespan).margin(2e-4));
+  CHECK(row["joules"].get<double>() == Approx(200 * makespan).margin(2));
+  CHECK_THAT(run_hydra(folder, "simulate priced.json --policies fifo").out, Contains("cost  energy (kJ)"));
+  folder.write("s.toml", "policies = [\"fifo\"]\n[[cell]]\nname = \"priced\"\nfiles = [\"priced.json\"]\n");
+  REQUIRE(run_hydra(folder, "study s.toml").status == 0);
+  CHECK_THAT(folder.read("studies/s/study.csv"),
+             Contains(fmt::format(",,,,,{:.4f},{}\n", row["cost"].get<double>(), row["joules"].get<int>())));
+}
+
 TEST_CASE("a workload is simulated with one pilot for all policies, or with a saved plan's times and none") {
   const temporary_folder folder;
   folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
@@ -169,9 +190,11 @@ TEST_CASE("that a simulation trains all trials of a search to their end is said"
 
 TEST_CASE("a run is simulated with the times that it has recorded, and compared with what it took") {
   const temporary_folder folder;
-  folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
+  folder.write("w.toml", bent("memory = \"24MiB\"", "memory = \"24MiB\"\nprice = 36e4") +
+                             "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n[host]\nprice = 36e4\n");
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
   const json j = simulated(folder, "runs/w/trace.json");
+  CHECK(j["rows"][0]["cost"].get<double>() == Approx(j["rows"][0]["makespan_us"].get<double>() * 200 / 1e6).margin(1e-3));
   CHECK(j["rows"].size() == 1);
   const json report = json::parse(folder.read("runs/w/report.json"));
   CHECK(j["rows"][0]["policy"] == report["policy"]);
