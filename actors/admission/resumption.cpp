@@ -177,6 +177,15 @@ const saved_model* resumption::of(std::size_t model) const {
   return model < saved_.size() && saved_[model] ? &*saved_[model] : nullptr;
 }
 
+bool resumption::goes_on() const {
+  for (std::size_t i = 0; i < saved_.size(); ++i) {
+    if (saved_[i] && saved_[i]->folder != models_[i].begins) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool resumption::keeps_cuts(std::size_t model) const {
   if (model >= saved_.size()) {
     return false;

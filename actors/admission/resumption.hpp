@@ -47,6 +47,8 @@ class resumption {
 
   /// Null: the model starts from the beginning.
   const saved_model* of(std::size_t model) const;
+  /// Some model continues from what an earlier part of the run has saved.
+  bool goes_on() const;
   /// Its checkpoint is from inside a step, and is continued with its cuts and waves.
   bool keeps_cuts(std::size_t model) const;
   /// How the planner must cut: a checkpoint from inside a step can be resumed only with its own cuts, so these are

@@ -406,7 +406,7 @@ std::vector<parallel_forecast> session::compare_parallel() {
 device_choices session::compare_devices() {
   state_->plan();
   auto& s = *state_;
-  return s.compared ? *s.compared : s.compare_devices();
+  return s.by_goal ? s.by_goal->compared : s.compare_devices();
 }
 
 std::vector<memory_forecast> session::compare_memory() {
@@ -586,6 +586,7 @@ report session::run() {
   if (std::exchange(s.has_run, true)) {
     throw fault_error(fault_code::bad_input, "session::run() may be called once; build another session");
   }
+  s.other_pieces.reset();
   s.check_search();
   if (const auto needs = s.options.begin_paused ? std::nullopt : room()) {  // of those, others decide which are trained
     if (const auto warning = check_room(*needs, s.options.output); !warning.empty()) {
@@ -593,8 +594,8 @@ report session::run() {
     }
   }
   s.files.make_folder();
-  if (s.compared && s.files.wanted()) {
-    record_choice(s.options.output, s.all_devices, s.chosen_devices);
+  if (s.by_goal && s.files.wanted()) {
+    record_choice(s.options.output, s.by_goal->all, s.by_goal->used);
   }
   for (const auto& r : s.unrecorded) {
     if (s.search.hooks.record) {

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -31,27 +32,24 @@ fault fault_of(const std::function<void()>& plan) try {
 
 bool leaves_side_by_side(const model_description& m) { return m.chain.open.side_by_side && m.chain.pieces > 1; }
 
-/// Of each choice; `others`: of the same devices.
-void keep_faster(device_choices& all, const device_choices& others) {
-  for (std::size_t i = 0; i < std::min(all.all.size(), others.all.size()); ++i) {
-    const auto& there = others.all[i].expected;
-    const auto& here = all.all[i].expected;
-    if (there && (!here || there->makespan < here->makespan)) {
-      all.all[i] = others.all[i];
+bool is_side_by_side(const std::vector<model_description>& models) {
+  return std::ranges::any_of(models, [](const auto& m) { return leaves_side_by_side(m) && m.chain.side_by_side; });
+}
+
+/// Of each choice of two devices or more; `beside`: of the same devices, side by side.
+void keep_faster(device_choices& in_turn, const device_choices& beside) {
+  for (std::size_t i = 0; i < std::min(in_turn.all.size(), beside.all.size()); ++i) {
+    const auto& there = beside.all[i];
+    const auto& here = in_turn.all[i];
+    const auto devices = std::accumulate(there.counts.begin(), there.counts.end(), std::size_t{0});
+    const bool faster = there.expected && (!here.expected || there.expected->makespan < here.expected->makespan);
+    if (devices > 1 && faster) {
+      in_turn.all[i] = there;
     }
   }
 }
 
 }  // namespace
-
-bool session::state::goes_on() const {
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    if (planned->begins.of(i)) {
-      return true;
-    }
-  }
-  return false;
-}
 
 /// All devices, unless the run has a goal.
 void session::state::plan_on_chosen_devices() try {
@@ -60,7 +58,7 @@ void session::state::plan_on_chosen_devices() try {
   if (!options.goal.is_set() || chosen_before) {
     return;
   }
-  if (goes_on()) {
+  if (planned->begins.goes_on()) {
     note_on_devices = {"the run uses all devices: its objective and its deadline count when a run begins, and this one "
                        "goes on"};
     return;
@@ -118,24 +116,44 @@ bool session::state::fits_side_by_side() {
   return false;
 }
 
-/// Models that leave it to the planner are trained so if the simulated run is shorter, or would not be planned.
+/// Models that leave it to the planner, planned in both ways.
 void session::state::choose_side_by_side() {
   if (device_entries.size() < 2 || std::ranges::none_of(descriptions, leaves_side_by_side)) {
     return;
   }
-  const auto in_turn = std::tuple{descriptions, planned, described};
-  const auto time_in_turn = simulated_time([] {});
-  const auto time_beside = simulated_time([&] {
+  other_pieces = {descriptions, *planned, described};
+  const auto why_not = fault_of([this] {
     descriptions = described;
     set_side_by_side(true);
     plan_all();
   });
-  if (!time_in_turn || !time_beside || *time_beside >= *time_in_turn) {
-    std::tie(descriptions, planned, described) = in_turn;
+  if (why_not) {
+    exchange_pieces();
+    other_pieces.reset();
+  } else {
+    exchange_pieces();
+    take_faster_pieces([] {});
   }
 }
 
-/// Of what was planned; none if it cannot be planned or simulated.
+/// With the pieces of layers in turn instead of side by side, or the other way round.
+void session::state::exchange_pieces() {
+  std::swap(descriptions, other_pieces->descriptions);
+  std::swap(described, other_pieces->described);
+  planned.swap(other_pieces->planned);
+}
+
+/// Those that are planned are in turn, the others side by side. Each is planned by `plan` before it is simulated.
+void session::state::take_faster_pieces(const std::function<void()>& plan) {
+  const auto in_turn = simulated_time(plan);
+  exchange_pieces();
+  const auto beside = simulated_time(plan);
+  if (!beside || (in_turn && *in_turn <= *beside)) {
+    exchange_pieces();
+  }
+}
+
+/// Of what `plan` plans; none if it cannot be planned or simulated.
 std::optional<duration> session::state::simulated_time(const std::function<void()>& plan) {
   std::optional<duration> makespan;
   fault_of([&] {
@@ -246,49 +264,47 @@ void session::state::choose_devices() {
   if (!best) {
     throw goal_not_met(all, options.goal);
   }
-  compared = all;
   note_on_devices = {choice_note(all, *best, options.goal, options.terms)};
-  all_devices = names_of(device_entries);
-  chosen_devices = members_of(all.all[*best], all.classes);
-  if (chosen_devices.size() < device_entries.size()) {
-    keep_devices(chosen_devices);
-    if (plan_with_pieces_in_turn()) {
-      choose_side_by_side();
-    } else {
-      plan_undivided();
-      choose_open_parallel();
-      choose_staging();
-    }
+  by_goal = {all, names_of(device_entries), members_of(all.all[*best], all.classes)};
+  if (by_goal->used.size() < device_entries.size()) {
+    keep_devices(by_goal->used);
+    plan_on_kept_devices();
   }
+}
+
+/// What was planned for all devices; nothing is measured again.
+void session::state::plan_on_kept_devices() {
+  const auto plan = [this] {
+    plan_undivided();
+    choose_open_parallel();
+    choose_staging();
+  };
+  if (!other_pieces) {
+    return plan();
+  }
+  other_pieces->planned->machines = planned->machines;
+  if (is_side_by_side(descriptions)) {
+    exchange_pieces();
+  }
+  if (device_entries.size() < 2) {
+    return plan();
+  }
+  take_faster_pieces(plan);
 }
 
 /// With the pieces of layers in turn or side by side, whichever is faster on a choice, if that is left to the planner.
 device_choices session::state::compare_devices() {
-  auto all = compare_devices_as_planned();
-  const auto open = std::ranges::find_if(descriptions, leaves_side_by_side);
-  if (open != descriptions.end()) {
-    const bool beside = open->chain.side_by_side;
-    const auto as_planned = std::tuple{descriptions, planned, described};
-    fault_of([&] {
-      descriptions = described;
-      set_side_by_side(!beside);
-      plan_all();
-      keep_faster(all, compare_devices_as_planned());
-    });
-    std::tie(descriptions, planned, described) = as_planned;
+  if (!other_pieces) {
+    return compare_devices_as_planned();
   }
+  const bool beside = is_side_by_side(descriptions);
+  const auto as_planned = compare_devices_as_planned();
+  exchange_pieces();
+  const auto others = compare_devices_as_planned();
+  exchange_pieces();
+  auto all = beside ? others : as_planned;
+  keep_faster(all, beside ? as_planned : others);
   return all;
-}
-
-/// Of models that leave it to the planner. False: there are none, or they do not fit so; nothing has changed then.
-bool session::state::plan_with_pieces_in_turn() {
-  const auto before = std::tuple{descriptions, planned, described};
-  descriptions = described;
-  if (set_side_by_side(false) && !fault_of([this] { plan_all(); })) {
-    return true;
-  }
-  std::tie(descriptions, planned, described) = before;
-  return false;
 }
 
 device_choices session::state::compare_devices_as_planned() {

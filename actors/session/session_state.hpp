@@ -29,6 +29,20 @@
 
 namespace hydra {
 
+/// The devices of a run with a goal.
+struct devices_by_goal {
+  device_choices compared;
+  std::vector<std::string> all{};   ///< names of those that were added
+  std::vector<std::size_t> used{};  ///< places of those that are used
+};
+
+/// With the pieces of layers in turn, or side by side.
+struct planned_pieces {
+  std::vector<model_description> descriptions;
+  std::optional<planned_workload> planned;
+  std::vector<model_description> described;
+};
+
 struct session::state {
   explicit state(session_options o)
       : options(std::move(o)),
@@ -59,9 +73,8 @@ struct session::state {
   std::vector<byte_rate> link_rates;                ///< of the devices, for forecasts; empty: not measured yet
   std::optional<rehearsal> rehearsed;
   std::vector<model_description> described;         ///< as planned, with the steps in parallel that are left to it
-  std::optional<device_choices> compared;           ///< by plan(), if the run has a goal
-  std::vector<std::string> all_devices;             ///< then: the names of those that were added, ...
-  std::vector<std::size_t> chosen_devices;          ///< ... and the places of those that are used
+  std::optional<planned_pieces> other_pieces;       ///< the slower way, if the planner could choose
+  std::optional<devices_by_goal> by_goal;           ///< made by plan(), when the run begins
   std::vector<std::string> note_on_devices;
 
   // set by run()
@@ -86,8 +99,6 @@ struct session::state {
   }
   planned_workload& plan();
   void plan_on_chosen_devices();
-  /// From some checkpoint.
-  bool goes_on() const;
   void make_plan();
   void plan_all();
   bool set_side_by_side(bool beside);
@@ -95,6 +106,8 @@ struct session::state {
   bool divide_layers(const model_does_not_fit& e);
   model_does_not_fit explained(const model_does_not_fit& e);
   void choose_side_by_side();
+  void exchange_pieces();
+  void take_faster_pieces(const std::function<void()>& plan);
   std::optional<duration> simulated_time(const std::function<void()>& plan);
   void leave_out(const model_does_not_fit& e);
   void decide_missing_results();
@@ -102,7 +115,7 @@ struct session::state {
   void choose_devices();
   device_choices compare_devices();
   device_choices compare_devices_as_planned();
-  bool plan_with_pieces_in_turn();
+  void plan_on_kept_devices();
   void keep_devices(const std::vector<std::size_t>& members);
   bool keep_recorded_devices();
   void plan_undivided();

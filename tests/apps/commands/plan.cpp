@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <sstream>
+#include <string>
 
 namespace hydra::apps {
 
@@ -164,9 +166,25 @@ TEST_CASE("a run with a goal uses the devices that meet it, says which, and has 
   CHECK(again["models"][0]["expense"]["cost"] == again["expense"]["cost"]);
 }
 
+TEST_CASE("a model that begins from the checkpoint of another run begins a run: its goal counts") {
+  const temporary_folder folder;
+  folder.write("first.toml", example);
+  REQUIRE(run_hydra(folder, "train first.toml --quiet").status == 0);
+  std::string state;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "runs/first/checkpoints/gpt"))
+    if (entry.path().filename().string().ends_with("-step-3")) state = entry.path().string();
+  std::string text = priced("objective = \"cost\"\n");
+  text.replace(text.find("steps = 3"), 9, "steps = 5\nbegins = \"" + state + "\"");
+  folder.write("w.toml", text);
+  const outcome o = run_hydra(folder, "train w.toml");
+  INFO(o.err);
+  CHECK(o.status == 0);
+  CHECK_THAT(o.err, Contains("least cost: the run uses cpu:0"));
+}
+
 TEST_CASE("whether pieces are computed side by side is decided for the devices that are chosen") {
   const temporary_folder folder;
-  const std::string device = "kind = \"cpu\"\nmemory = \"24MiB\"\nspeed = 0.05\nprice = ";
+  const std::string device = "kind = \"cpu\"\nmemory = \"24MiB\"\nprice = ";
   std::string text = bent("kind = \"cpu\"\nmemory = \"24MiB\"\n", device + "1\n[[device]]\n" + device + "1e6\n");
   text.replace(text.find("steps = 3"), 9, "steps = 3\nparallel = { pieces = 2, side_by_side = \"auto\" }");
   const auto trained = [&](const std::string& name, const std::string& objective) {
