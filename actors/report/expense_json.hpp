@@ -5,9 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <chrono>
-#include <cstdint>
-
 namespace hydra {
 
 /// "cost" and "joules", as far as they are known.
@@ -20,16 +17,11 @@ inline void add_expense(nlohmann::ordered_json& object, const expense& e) {
   }
 }
 
-/// What add_expense() has added, and "device_s". Throws nlohmann::json::exception.
-inline expense expense_from(const nlohmann::ordered_json& object) {
-  expense e{.time = std::chrono::round<std::chrono::milliseconds>(from_seconds(object.at("device_s").get<double>()))};
-  if (object.contains("cost")) {
-    e.cost = money_of(object["cost"].get<double>());
-  }
-  if (object.contains("joules")) {
-    e.joules = object["joules"].get<std::int64_t>();
-  }
-  return e;
+/// The same, and "device_s".
+inline nlohmann::ordered_json json_of(const expense& e) {
+  nlohmann::ordered_json object{{"device_s", seconds(e.time)}};
+  add_expense(object, e);
+  return object;
 }
 
 }  // namespace hydra

@@ -13,8 +13,13 @@ namespace {
 
 bool is_known(const expense& e) { return e.cost || e.joules; }
 
-/// "devices nvml, host not known".
+/// "devices nvml, host not known"; empty if neither is known.
 std::string sources_of(const report& r) {
+  const bool any = !r.host_energy_source.empty() ||
+                   std::ranges::any_of(r.devices, [](const auto& d) { return !d.energy_source.empty(); });
+  if (!any) {
+    return "";
+  }
   const auto said = [](const std::string& source) { return source.empty() ? "not known" : source; };
   std::set<std::string> of_devices;
   for (const auto& d : r.devices) {
@@ -28,44 +33,57 @@ std::vector<std::string> row_of(const std::string& name, const std::string& time
   return {name, time, e.cost ? to_string(*e.cost) : "-", e.joules ? energy_text(*e.joules) : "-", source};
 }
 
-/// "1.2345 USD"; without a currency the number.
+/// " (devices nvml, host rapl; not of all parts of the run)"; may be empty.
+std::string in_brackets(std::vector<std::string> all) {
+  std::erase(all, "");
+  return all.empty() ? "" : fmt::format(" ({})", fmt::join(all, "; "));
+}
+
+const char* text_of_gap(bool gap) { return gap ? "not of all parts of the run" : ""; }
+
+}  // namespace
+
+std::string energy_text(std::int64_t joules) { return fmt::format("{:.3f}", static_cast<double>(joules) / 1000); }
+
 std::string cost_text(money cost, const std::string& currency) {
   return to_string(cost) + (currency.empty() ? "" : " " + currency);
 }
 
-}  // namespace
+std::string cost_title(const std::string& currency) {
+  return currency.empty() ? "cost" : fmt::format("cost ({})", currency);
+}
 
-std::string energy_text(std::int64_t joules) { return fmt::format("{}.{:03}", joules / 1000, joules % 1000); }
-
-std::string expense_line(const expense& all, const run_terms& terms, const std::string& sources) {
+std::string expense_line(const expense& all, const run_terms& terms, const std::string& sources,
+                         const expense_gaps& gaps) {
   std::vector<std::string> parts;
   if (all.cost) {
-    parts.push_back("cost " + cost_text(*all.cost, terms.currency));
+    parts.push_back("cost " + cost_text(*all.cost, terms.currency) + in_brackets({text_of_gap(gaps.cost)}));
   } else if (!terms.currency.empty()) {
     parts.emplace_back("cost not known: nothing has a price");
   }
   if (all.joules) {
-    parts.push_back(
-        fmt::format("energy {} kJ{}", energy_text(*all.joules), sources.empty() ? "" : fmt::format(" ({})", sources)));
+    parts.push_back(fmt::format("energy {} kJ{}", energy_text(*all.joules),
+                                in_brackets({sources, text_of_gap(gaps.joules)})));
     if (terms.grams_per_kwh) {
       parts.push_back(fmt::format("carbon {:.1f} g", carbon_of(*all.joules, *terms.grams_per_kwh)));
     }
+  } else if (terms.grams_per_kwh) {
+    parts.emplace_back("energy not known: it is neither measured nor stated");
   }
   return fmt::format("{}", fmt::join(parts, "  "));
 }
 
 std::string expense_line(const report& r) {
-  const auto line = expense_line(r.spent, {.currency = r.currency, .grams_per_kwh = r.grams_per_kwh}, sources_of(r));
-  const bool resumed = std::ranges::any_of(r.models, [](const model_report& m) { return m.steps_before > 0; });
-  const auto* const of = is_known(r.before) ? "  with its earlier parts" : resumed ? "  since it was resumed" : "";
-  return line.empty() ? "" : line + of + "\n";
+  const auto line = expense_line(r.spent, {.currency = r.currency, .grams_per_kwh = r.grams_per_kwh}, sources_of(r),
+                                 r.spent_gaps);
+  return line.empty() ? "" : line + (is_known(r.before) ? "  with its earlier parts" : "") + "\n";
 }
 
 std::vector<table_column> expense_columns(const report& r) {
   using enum alignment;
   return {{"expense of"},
           {"device time", right},
-          {r.currency.empty() ? "cost" : "cost (" + r.currency + ")", right},
+          {cost_title(r.currency), right},
           {"energy (kJ)", right},
           {"energy is"}};
 }

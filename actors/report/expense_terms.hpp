@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra {
@@ -16,6 +17,12 @@ enum class billing : std::uint8_t {
   run,   ///< while the run lasts
   used,  ///< from its first unit to its last
 };
+
+constexpr const char* to_string(billing b) noexcept { return b == billing::used ? "used" : "run"; }
+/// None: there is no such billing.
+constexpr std::optional<billing> billing_of(std::string_view text) noexcept {
+  return text == "run" ? std::optional(billing::run) : text == "used" ? std::optional(billing::used) : std::nullopt;
+}
 
 /// In watts, of a device that computes and of one that does not.
 struct power_draw {

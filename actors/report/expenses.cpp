@@ -1,61 +1,36 @@
 #include "actors/report/expenses.hpp"
 
+#include "actors/report/expense_account.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 namespace hydra {
 
-namespace {
-
 using std::chrono::milliseconds;
 
-duration sum_of(std::span<const duration> all) { return std::accumulate(all.begin(), all.end(), duration{}); }
+run_expenses expenses_of(const run_work& work, const run_terms& terms) { return expense_account(terms).so_far(work); }
 
-/// `paid`, during which it was `busy`.
-expense expense_of(const expense_terms& terms, duration paid, duration busy,
-                   const std::optional<energy_reading>& measured) {
-  expense e;
-  if (terms.price) {
-    e.cost = money{std::llround(seconds(paid) / seconds_per_hour * *terms.price * 1e4)};
+shared_expense by_name(const run_expenses& e, std::span<const std::string> names) {
+  shared_expense s{.all = e.all};
+  for (std::size_t m = 0; m < e.models.size(); ++m) {
+    s.models[names[m]] = e.models[m];
   }
-  if (measured) {
-    e.joules = std::llround(measured->joules);
-  } else if (terms.watts) {
-    const auto worked = std::min(busy, paid);
-    e.joules = std::llround(seconds(worked) * terms.watts->busy + seconds(paid - worked) * terms.watts->idle);
-  }
-  return e;
+  return s;
 }
-
-/// Adds its shares to `models`.
-void divide(const expense& e, std::span<const duration> weights, std::span<expense> models) {
-  const auto time = apportioned(std::chrono::duration_cast<milliseconds>(e.time).count(), weights);
-  const auto cost = apportioned(e.cost ? e.cost->ten_thousandths : 0, weights);
-  const auto joules = apportioned(e.joules.value_or(0), weights);
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    models[m] = models[m] + expense{.time = milliseconds{time[m]},
-                                    .cost = e.cost ? std::optional(money{cost[m]}) : std::nullopt,
-                                    .joules = e.joules ? std::optional(joules[m]) : std::nullopt};
-  }
-}
-
-}  // namespace
 
 /// By the rounded sums of the shares so far, so that no sum has to be corrected.
-std::vector<std::int64_t> apportioned(std::int64_t total, std::span<const duration> weights) {
-  const auto all = seconds(sum_of(weights));
+std::vector<std::int64_t> apportioned(std::int64_t total, std::span<const double> weights) {
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<std::int64_t> shares;
   std::int64_t given = 0;
-  duration so_far{};
+  double so_far = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     so_far += weights[i];
-    const auto share =
-        all > 0 ? seconds(so_far) / all : static_cast<double>(i + 1) / static_cast<double>(weights.size());
+    const double share = all > 0 ? so_far / all : static_cast<double>(i + 1) / static_cast<double>(weights.size());
     const auto until = i + 1 == weights.size() ? total : std::llround(static_cast<double>(total) * share);
     shares.push_back(until - given);
     given = until;
@@ -63,34 +38,19 @@ std::vector<std::int64_t> apportioned(std::int64_t total, std::span<const durati
   return shares;
 }
 
-run_expenses expenses_of(const run_work& work, const run_terms& terms) {
-  run_expenses r;
-  r.models.resize(work.models);
-  std::vector<duration> on_all(work.models);
-  std::vector<std::vector<duration>> on_each;
-  for (const auto& d : work.devices) {
-    auto& here = on_each.emplace_back(d.computed);
-    here.resize(work.models);
-    std::ranges::transform(on_all, here, on_all.begin(), std::plus{});
+void divide(const expense& e, std::span<const double> time, std::span<const double> joules,
+            std::span<expense> models) {
+  const auto times = apportioned(std::chrono::duration_cast<milliseconds>(e.time).count(), time);
+  const auto costs = apportioned(e.cost ? e.cost->ten_thousandths : 0, time);
+  const auto energies = apportioned(e.joules.value_or(0), joules);
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    models[m] = models[m] + expense{.time = milliseconds{times[m]},
+                                    .cost = e.cost ? std::optional(money{costs[m]}) : std::nullopt,
+                                    .joules = e.joules ? std::optional(energies[m]) : std::nullopt};
   }
-  for (std::size_t i = 0; i < work.devices.size(); ++i) {
-    const auto& d = work.devices[i];
-    const auto its = terms.of(i);
-    const auto busy = sum_of(on_each[i]);
-    const auto paid = its.billed == billing::used ? std::min(d.used, work.makespan) : work.makespan;
-    auto e = expense_of(its, paid, busy, d.measured);
-    e.time = std::chrono::round<milliseconds>(paid);
-    divide(e, busy > duration{} ? on_each[i] : on_all, r.models);
-    r.all = r.all + e;
-    r.devices.push_back(e);
-  }
-  r.host = expense_of(terms.host, work.makespan, work.makespan, work.host);
-  divide(r.host, on_all, r.models);
-  r.all = r.all + r.host;
-  return r;
 }
 
-std::string to_string(money m) { return fmt::format("{}.{:04}", m.ten_thousandths / 10000, m.ten_thousandths % 10000); }
+std::string to_string(money m) { return fmt::format("{:.4f}", amount_of(m)); }
 
 std::string clock_text(duration time) {
   const auto ms = std::chrono::round<milliseconds>(time).count();

@@ -3,6 +3,7 @@
 
 #include "actors/protocol/expense.hpp"
 #include "actors/report/expense_terms.hpp"
+#include "actors/report/shared_expense.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/energy_reading.hpp"
 
@@ -22,29 +23,37 @@ struct device_work {
   std::optional<energy_reading> measured{};
 };
 
+/// All of it since the begin of the run.
 struct run_work {
-  duration makespan{};
+  duration makespan{};  ///< or the time so far: for that its devices are paid
   std::vector<device_work> devices{};
   std::optional<energy_reading> host{};  ///< measured
   std::size_t models = 0;
+  std::vector<bool> ended{};             ///< models that are not trained any more; those behind the last one are
 };
 
 struct run_expenses {
-  expense all{};  ///< the sum of the devices' and the host's, and of the models'
+  expense all{};  ///< the sum of the devices' and the host's, and of the models' but for what belongs to none of them
   std::vector<expense> devices{};
   expense host{};
   std::vector<expense> models{};
 };
 
 /// A device is paid for the makespan, or from its first unit to its last; its energy is what was measured, else
-/// busy * P_busy + idle * P_idle over that time. Of time, cost and energy of a device each model gets the share that it
-/// has of the device's computing time: idle time is divided like busy time. A device that has computed nothing, and the
-/// host, are divided by the models' computing time on all devices.
+/// busy * P_busy + idle * P_idle over that time. The models' shares are those of a run as one period
+/// (expense_account.hpp).
 run_expenses expenses_of(const run_work& work, const run_terms& terms);
+
+/// `names`: of its models.
+shared_expense by_name(const run_expenses& e, std::span<const std::string> names);
+
+/// Adds to each model its share of `e`, by weights of time (and cost) and of energy; equal shares if all weights are 0.
+/// Weights behind the models' are of none of them.
+void divide(const expense& e, std::span<const double> time, std::span<const double> joules, std::span<expense> models);
 
 /// Whole numbers in proportion to `weights`, which are not negative, whose sum is `total`; each is less than 1 from its
 /// share. Equal shares if all weights are 0.
-std::vector<std::int64_t> apportioned(std::int64_t total, std::span<const duration> weights);
+std::vector<std::int64_t> apportioned(std::int64_t total, std::span<const double> weights);
 
 /// "1.2345".
 std::string to_string(money m);

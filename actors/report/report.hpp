@@ -115,6 +115,7 @@ struct report {
   expense spent{};                    ///< of all devices and the host, during the makespan, and before
   expense before{};                   ///< of it, in the parts of the run before it was resumed
   expense gone{};                     ///< of that, by models that are not in `models`: copies that were made anew
+  expense_gaps spent_gaps{};          ///< what `spent` lacks: a part of the run had no price, or its record was lost
   expense host_spent{};               ///< of it
   std::string host_energy_source{};   ///< as of devices
   expense_terms host_terms{};

@@ -179,10 +179,12 @@ std::string source_of(const std::optional<energy_reading>& measured, const expen
   return measured ? measured->meter : e.joules ? "stated" : "";
 }
 
-void add_expenses(report& r, const run_work& work, const run_terms& terms, const shared_expense& before) {
-  const auto spent = expenses_of(work, terms);
-  r.spent = before.all + spent.all;
-  r.before = before.all;
+void add_expenses(report& r, const run_record& record, const run_terms& terms, const shared_expense& before) {
+  const auto& spent = record.spent;
+  const auto& work = record.work;
+  std::vector<std::string> names;
+  std::ranges::transform(r.models, std::back_inserter(names), &model_report::name);
+  add_spent(r, before, by_name(spent, names));
   r.host_spent = spent.host;
   r.host_energy_source = source_of(work.host, spent.host);
   r.host_terms = terms.host;
@@ -192,14 +194,6 @@ void add_expenses(report& r, const run_work& work, const run_terms& terms, const
     r.devices[i].terms = terms.of(i);
     r.devices[i].spent = spent.devices[i];
     r.devices[i].energy_source = source_of(work.devices[i].measured, spent.devices[i]);
-  }
-  for (const auto& [model, taken] : before.models) {
-    if (std::ranges::find(r.models, model, &model_report::name) == r.models.end()) {
-      r.gone = r.gone + taken;
-    }
-  }
-  for (std::size_t i = 0; i < spent.models.size(); ++i) {
-    r.models[i].spent = before.of(r.models[i].name) + spent.models[i];
   }
 }
 
@@ -226,6 +220,18 @@ void add_notes(report& r, const run_record& record) {
 
 }  // namespace
 
+void add_spent(report& r, const shared_expense& before, const shared_expense& here) {
+  const auto in_all = before + here;
+  r.spent = in_all.all;
+  r.spent_gaps = in_all.gaps;
+  r.before = before.all;
+  for (const auto& [model, taken] : in_all.models) {
+    const auto found = std::ranges::find(r.models, model, &model_report::name);
+    auto& into = found == r.models.end() ? r.gone : found->spent;
+    into = into + taken;
+  }
+}
+
 report build_report(const finished_run& run) {
   const auto& record = *run.record;
   report r;
@@ -238,7 +244,7 @@ report build_report(const finished_run& run) {
     r.devices.push_back(report_of(record.devices[i], run.devices[i]));
   }
   add_models(r, run);
-  add_expenses(r, record.work, *run.terms, run.before);
+  add_expenses(r, record, *run.terms, run.before);
   if (record.last_update && record.saved) {
     r.save = std::max(*record.saved - *record.last_update, duration{});
   }

@@ -172,8 +172,8 @@ void price_fields(F& f, Terms& t) {
   f("price", t.price);
   f("watts", t.watts);
   if (f.writes(t.billed == billing::used))
-    f.as("billing", std::string{"used"},
-         [&](const auto& text) { t.billed = text == "used" ? billing::used : billing::run; });
+    f.as("billing", std::string{to_string(t.billed)},
+         [&](const auto& text) { t.billed = billing_of(text).value_or(billing::run); });
 }
 
 template <class F, class Device>
@@ -331,6 +331,11 @@ void run_expense_fields(F& f, Report& r) {
   expense_fields(f, r.spent);
   if (f.writes(r.before != expense{})) f.object("before", [&](auto& inner) { expense_fields(inner, r.before); });
   if (f.writes(r.gone != expense{})) f.object("gone", [&](auto& inner) { expense_fields(inner, r.gone); });
+  if (f.writes(r.spent_gaps != expense_gaps{}))
+    f.object("incomplete", [&](auto& inner) {
+      inner("cost", r.spent_gaps.cost);
+      inner("joules", r.spent_gaps.joules);
+    });
   if (f.writes(!r.currency.empty())) f("currency", r.currency);
   f("grams_per_kwh", r.grams_per_kwh);
   if (r.spent.joules && r.grams_per_kwh) f.derived("carbon_g", carbon_of(*r.spent.joules, *r.grams_per_kwh));

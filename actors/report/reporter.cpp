@@ -2,6 +2,7 @@
 
 #include "actors/protocol/guarded.hpp"
 #include "actors/report/energy_meters.hpp"
+#include "actors/report/expense_account.hpp"
 #include "actors/report/expense_file.hpp"
 #include "actors/report/progress.hpp"
 #include "actors/report/run_metrics.hpp"
@@ -15,7 +16,9 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,7 +49,10 @@ class reporter final : public reporter_actor::base {
   using super = reporter_actor::base;
 
   reporter(caf::actor_config& config, run_services services, reporter_setup setup)
-      : super(config), services_(std::move(services)), setup_(std::move(setup)), breakdown_(setup_.devices.size()) {
+      : super(config), services_(std::move(services)), setup_(std::move(setup)), breakdown_(setup_.devices.size()),
+        account_(setup_.terms,
+                 setup_.open_end ? expense_account::waiting::of_none : expense_account::waiting::of_models),
+        before_(setup_.expenses ? setup_.expenses->before() : shared_expense{}) {
     for (std::uint32_t i = 0; i < setup_.models.size(); ++i) {
       record_.models.push_back(empty_outcome(*setup_.models[i], setup_.standing_before[i]));
       record_.models.back().waits = setup_.waiting.contains(model_id{i});
@@ -115,19 +121,20 @@ class reporter final : public reporter_actor::base {
   void on_begin_run(const begin_run& m) {
     record_.began = m.at;
     meters_.emplace(setup_.devices, setup_.host);
-    if (meters_->any() || (setup_.expenses && spends())) {
+    if (meters_->any() || records_expenses()) {
       delayed_send(this, between_readings, read_meters{});
     }
   }
 
   void on_read_meters(const read_meters&) {
-    meters_->read();
-    record_expenses(clock().now() - record_.began);
+    read_all_meters();
+    record_expenses();
     delayed_send(this, between_readings, read_meters{});
   }
 
   void on_model_admitted(const model_admitted& m) {
     ++events_;
+    close_period(worked_until());
     record_.joined.insert_or_assign(m.model, m.entry);
     if (m.model.value < record_.models.size()) {
       admit(m.model, m.entry);
@@ -189,17 +196,23 @@ class reporter final : public reporter_actor::base {
     out.smallest.evaluations += 1;
     out.last_update = clock().now();
     record_.last_update = clock().now();
+    last_work_ = clock().now();
     if (setup_.progress) {
       setup_.progress->evaluated(m.name, m.loss);
     }
     if (setup_.metrics) {
-      setup_.metrics->evaluation(m);
+      setup_.metrics->evaluation(m, spent_by(m.model));
     }
   }
 
   void on_shard_completed(const shard_completed& m) {
     ++events_;
     auto& out = record_.models.at(m.what.model.value);
+    first_placed_ = first_placed_.value_or(m.times.placed);
+    if (!out.first_completion) {
+      close_period(m.times.begin);
+    }
+    last_work_ = clock().now();
     if (auto& times = times_.at(m.what.model.value)) {
       times->add(m.what, m.times);
     }
@@ -226,10 +239,12 @@ class reporter final : public reporter_actor::base {
     record_.optimizer_busy += m.elapsed;
     out.last_update = clock().now();
     record_.last_update = clock().now();
+    last_work_ = clock().now();
   }
 
   void on_task_ended(const task_ended& m) {
     ++events_;
+    close_period(worked_until());
     auto& out = record_.models.at(m.model.value);
     out.ended = true;
     out.steps = std::max(m.steps, static_cast<std::uint32_t>(out.history.losses.size()));  // a task that died reports 0
@@ -320,6 +335,7 @@ class reporter final : public reporter_actor::base {
     } else {
       ++totals.saved;
       record_.models.at(m.model.value).checkpoints += m.best ? 0 : 1;
+      record_expenses();  // a run that goes on from it counts what it has cost
     }
   }
 
@@ -355,11 +371,11 @@ class reporter final : public reporter_actor::base {
                            .memory = setup_.devices[i]->memory()});
     }
     read_all_meters();
-    const auto spent = expenses_of(work_in(s.elapsed), setup_.terms);
-    s.spent = before().all + spent.all;
+    const auto spent = before_ + spent_in(work_so_far());
+    s.spent = spent.all;
     s.currency = setup_.terms.currency;
-    for (std::size_t i = 0; i < spent.models.size() && i < s.models.size(); ++i) {
-      s.models[i].spent = before().of(s.models[i].name) + spent.models[i];
+    for (auto& model : s.models) {
+      model.spent = spent.of(model.name);
     }
     const auto& host = services_.arena->budget();
     s.host = {host.used(), host.peak(), host.limit()};
@@ -481,15 +497,29 @@ class reporter final : public reporter_actor::base {
       sum_up(i);
       out.pipeline = breakdown_.of(model_id{i});
     }
-    if (!record_.first_prefetch || !record_.last_update) {
+    if (const auto paid = paid_time()) {
+      read_all_meters();
+      record_.work = work_in(*paid);
+      record_.spent = account_.so_far(record_.work);
+      if (records_expenses()) {
+        setup_.expenses->write(spent_in(record_.work));
+      }
+    }
+    if (!has_makespan()) {
       return;
     }
-    read_all_meters();
-    record_.work = work_in(*record_.last_update - *record_.first_prefetch);
-    record_expenses(record_.work.makespan);
     for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
       record_.devices[i].time = breakdown_.of(device_id{i}, *record_.first_prefetch, *record_.last_update);
     }
+  }
+
+  bool has_makespan() const { return record_.first_prefetch && record_.last_update; }
+
+  /// At the end. None: nothing was trained.
+  std::optional<duration> paid_time() const {
+    return setup_.open_end  ? std::optional(clock().now() - record_.began)
+           : has_makespan() ? std::optional(*record_.last_update - *record_.first_prefetch)
+                            : std::nullopt;
   }
 
   /// Whether anything costs money, or its energy is known.
@@ -499,31 +529,35 @@ class reporter final : public reporter_actor::base {
            (meters_ && meters_->any());
   }
 
-  /// So far, by the last reading of meters.
+  /// A model comes or goes.
+  void close_period(time_point end) {
+    if (spends()) {
+      read_all_meters();
+      account_.close_period(work_in(paid_until(end)));
+    }
+  }
+
+  /// In this part of the run, by the last reading of meters.
+  shared_expense spent_in(const run_work& work) const {
+    std::vector<std::string> names;
+    std::ranges::transform(setup_.models, std::back_inserter(names), [](const auto& m) { return m->name; });
+    return by_name(account_.so_far(work), names);
+  }
+
+  /// So far, with the parts of the run before.
   expense spent_by(model_id model) const {
-    if (!spends()) {
-      return {};
-    }
-    const auto here = expenses_of(work_in(clock().now() - record_.began), setup_.terms);
-    return before().of(setup_.models[model.value]->name) + here.models.at(model.value);
+    return spends() ? before_.of(setup_.models[model.value]->name) + account_.so_far(work_so_far()).models[model.value]
+                    : expense{};
   }
 
-  /// In the parts of the run before.
-  const shared_expense& before() const {
-    static const shared_expense none;
-    return setup_.expenses ? setup_.expenses->before() : none;
-  }
+  /// Also of a part in which nothing costs money: the next one has to know that.
+  bool records_expenses() const { return setup_.expenses && (spends() || before_.all != expense{}); }
 
-  void record_expenses(duration makespan) {
-    if (!setup_.expenses || !spends()) {
-      return;
+  void record_expenses() {
+    if (records_expenses()) {
+      read_all_meters();
+      setup_.expenses->write(spent_in(work_so_far()));
     }
-    const auto here = expenses_of(work_in(makespan), setup_.terms);
-    shared_expense now{.all = here.all};
-    for (std::size_t i = 0; i < here.models.size(); ++i) {
-      now.models[setup_.models[i]->name] = here.models[i];
-    }
-    setup_.expenses->write(now);
   }
 
   void read_all_meters() {
@@ -532,9 +566,20 @@ class reporter final : public reporter_actor::base {
     }
   }
 
+  /// Waiting for models that arrive later, and saving at the end, are not paid, as they are not part of the makespan.
+  time_point worked_until() const { return setup_.open_end ? clock().now() : last_work_; }
+  duration paid_until(time_point end) const {
+    const auto from = setup_.open_end ? record_.began : first_placed_.value_or(end);
+    return std::max(end - from, duration{});
+  }
+  run_work work_so_far() const { return work_in(paid_until(worked_until())); }
+
   /// What has been done so far, if the run has taken so long.
   run_work work_in(duration makespan) const {
     run_work w{.makespan = makespan, .models = record_.models.size()};
+    for (const auto& m : record_.models) {
+      w.ended.push_back(m.ended && !m.paused);
+    }
     for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
       const auto id = device_id{i};
       w.devices.push_back({.computed = breakdown_.computed(id, w.models),
@@ -550,6 +595,10 @@ class reporter final : public reporter_actor::base {
   run_record record_;
   std::vector<std::optional<unit_times_record>> times_;  ///< of each model that may still have units
   breakdown_tracker breakdown_;
+  expense_account account_;
+  std::optional<time_point> first_placed_;               ///< the first unit
+  time_point last_work_{};                               ///< a unit, an update or an evaluation was complete
+  shared_expense before_;                                ///< what the parts of the run before have taken
   std::optional<energy_meters> meters_;                  ///< from the begin of the run
   std::uint64_t events_ = 1;
   bool complete_ = false;   ///< all actors have reported

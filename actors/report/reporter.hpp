@@ -32,6 +32,8 @@ struct reporter_setup {
   host_energy* host = nullptr;                   ///< null: its energy is not measured
   run_terms terms{};
   expense_file* expenses = nullptr;              ///< null: they are not recorded
+  bool open_end = false;           ///< the run lasts until it is shut down: for so long its devices are paid, and
+                                   ///< what they take while no model is trained belongs to none
   progress_printer* progress = nullptr;
   run_metrics* metrics = nullptr;
   duration stall_limit{};

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -23,7 +25,8 @@ void run_files::make_folder() const {
 
 void run_files::save_plan(const workload_plan& plan) const { write_atomically(folder_ / "plan.json", to_json(plan)); }
 
-void run_files::begin(const workload_plan& plan, const std::vector<model_entry>& models, run_metrics_options options) {
+void run_files::begin(const workload_plan& plan, const std::vector<model_entry>& models, const earlier_parts& before,
+                      run_metrics_options options) {
   if (!wanted()) {
     return;
   }
@@ -33,10 +36,9 @@ void run_files::begin(const workload_plan& plan, const std::vector<model_entry>&
     log_->warn("{}", e.what_happened().text);  // it is tried again at the end of the run, and noted then
   }
   try {
-    expenses_ = std::make_unique<expense_file>(folder_, options.goes_on);
+    expenses_ = std::make_unique<expense_file>(folder_, before);
   } catch (const fault_error& e) {
-    notes_.push_back(
-        fmt::format("{}; cost and energy are those since the run was resumed", e.what_happened().text));
+    notes_.push_back(fmt::format("cost and energy of the run are not recorded: {}", e.what_happened().text));
     log_->warn("{}", notes_.back());
   }
   try {
@@ -51,8 +53,8 @@ void run_files::end_metrics() {
   if (const auto note = metrics_ ? metrics_->close() : ""; !note.empty()) {
     notes_.push_back(note);
   }
-  if (expenses_ && !expenses_->note().empty()) {
-    notes_.push_back(fmt::format("cost and energy of the run are not recorded: {}", expenses_->note()));
+  if (expenses_) {
+    std::ranges::copy(expenses_->notes(), std::back_inserter(notes_));
   }
 }
 

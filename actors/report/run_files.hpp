@@ -28,10 +28,11 @@ class run_files {
   void make_folder() const;
 
   /// What can be read while the run is under way: it continues without.
-  void begin(const workload_plan& plan, const std::vector<model_entry>& models, run_metrics_options options);
+  void begin(const workload_plan& plan, const std::vector<model_entry>& models, const earlier_parts& before,
+             run_metrics_options options);
   /// Null: they are not written.
   run_metrics* metrics() const noexcept { return metrics_.get(); }
-  /// Null: nothing is recorded, and nothing known of earlier parts.
+  /// Null: nothing is recorded.
   expense_file* expenses() const noexcept { return expenses_.get(); }
   /// Of what is written during the run.
   void end_metrics();

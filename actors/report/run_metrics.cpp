@@ -191,7 +191,11 @@ void run_metrics::step(const step_completed& e, const sharded_model& m, time_poi
   append(std::move(line));
 }
 
-void run_metrics::evaluation(const evaluation_completed& e) { append(line_of(e.name, {e.done, e.loss, e.accuracy})); }
+void run_metrics::evaluation(const evaluation_completed& e, const expense& spent) {
+  auto line = line_of(e.name, {e.done, e.loss, e.accuracy});
+  add_expense(line, spent);
+  append(std::move(line));
+}
 
 void run_metrics::append(json line) {
   line["time"] = seconds_since_1970();

@@ -58,7 +58,7 @@ class run_metrics {
   void joined(model_id model, const model_entry& m);
   /// The pace is known from a model's second step on. `spent`: by the model so far.
   void step(const step_completed& e, const sharded_model& m, time_point now, const expense& spent = {});
-  void evaluation(const evaluation_completed& e);
+  void evaluation(const evaluation_completed& e, const expense& spent = {});
 
   /// All lines are written when it returns. Returns a note for the user; may be empty.
   std::string close();

@@ -72,6 +72,7 @@ struct run_record {
   std::vector<std::string> replacements; ///< of policies that failed or chose nothing, one per line
   std::uint64_t dropped_advice = 0;      ///< answers of a policy actor that did not name a candidate
   run_work work;
+  run_expenses spent;                    ///< for it
   duration optimizer_busy{};
   int optimizer_workers = 1;
   time_point began{};                    ///< the run

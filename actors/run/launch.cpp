@@ -37,6 +37,7 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
   r.host = setup.host;
   r.terms = setup.terms;
   r.expenses = setup.expenses;
+  r.open_end = setup.begin_paused;
   r.progress = setup.progress;
   r.metrics = setup.metrics;
   r.stall_limit = setup.stall_limit;

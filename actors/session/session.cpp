@@ -605,6 +605,9 @@ report session::run() {
   const auto start = steady_clock::now();
   s.load();
   s.files.begin(s.planned->plan, s.models,
+                {.resumed = s.options.resume,
+                 .has_states = s.planned->begins.goes_on(),
+                 .currency = s.options.terms.currency},
                 {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard, .sink = s.watcher});
   const auto load = steady_clock::now() - start;
   const auto spans = s.files.wanted() ? std::make_unique<trace>() : nullptr;  // otherwise it would be of no use

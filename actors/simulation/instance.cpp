@@ -106,7 +106,8 @@ void check_terms(const std::string& at, const expense_terms& t) {
   const auto watts = t.watts.value_or(power_draw{});
   check_amount(at + "watts.busy", watts.busy);
   check_amount(at + "watts.idle", watts.idle);
-  check_number(at + "watts.idle", watts.idle, watts.idle <= watts.busy, "at most as many as busy");
+  check_number(at + "watts.idle", watts.idle, watts.idle <= watts.busy,
+               fmt::format("at most {}, which is busy", watts.busy));
   if (t.billed != billing::run && !t.price && !t.watts) {
     refuse(at + "billing", "is given for a device that has neither price nor watts");
   }

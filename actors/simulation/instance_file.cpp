@@ -172,10 +172,11 @@ void read(const node& n, power_draw& w) {
 void read(const node& n, billing& b) {
   std::string text;
   read(n, text);
-  if (text != "run" && text != "used") {
+  const auto known = billing_of(text);
+  if (!known) {
     n.refuse_type("\"run\" or \"used\"");
   }
-  b = text == "used" ? billing::used : billing::run;
+  b = *known;
 }
 
 void read(const node& n, instance_device& d) {
@@ -282,7 +283,10 @@ std::string json_of(const instance_device& d) {
   if (const auto& watts = d.terms.watts) {
     text += fmt::format(", \"watts\": {{\"busy\": {}, \"idle\": {}}}", number_of(watts->busy), number_of(watts->idle));
   }
-  return text + (d.terms.billed == billing::used ? ", \"billing\": \"used\"}" : "}");
+  if (d.terms.billed != billing::run) {
+    text += fmt::format(", \"billing\": \"{}\"", to_string(d.terms.billed));
+  }
+  return text + "}";
 }
 
 /// Keys that came after the first version of the format.

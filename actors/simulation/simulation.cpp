@@ -234,6 +234,7 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   run.checkpoints = setup.checkpoints;
   run.callback_limit = setup.callback_limit;
   run.stall_limit = setup.stall_limit;
+  run.terms = setup.costs;
   run.watch = setup.watch;
   run.detached = false;
   return run;

@@ -88,6 +88,7 @@ struct simulation_setup {
   duration callback_limit{};         ///< zero: no limit
   duration stall_limit{};            ///< zero: no limit
   watch_limits watch{.minimum = {}};
+  run_terms costs{};                 ///< of devices and host
   simulated_noise noise{};
   std::shared_ptr<spdlog::logger> log{};  ///< null: nothing is logged
   bool records_spans = true;         ///< false: no trace, for long runs

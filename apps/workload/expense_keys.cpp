@@ -38,8 +38,8 @@ std::vector<key_rule> device_expense_rules() {
           changeable(table_rule("watts", watts, "that one device draws; what it measures itself counts more")),
           changeable({.name = "billing",
                       .help = "paid while the run lasts, or from the device's first unit to its last",
-                      .fallback = "run",
-                      .choices = {"run", "used"}})};
+                      .fallback = to_string(billing::run),
+                      .choices = {to_string(billing::run), to_string(billing::used)}})};
 }
 
 std::vector<key_rule> host_expense_rules() {
@@ -68,7 +68,7 @@ expense_terms read_device_terms(const value_table& device) {
     assign(sub_table(device, "watts"), "idle", t.watts->idle);
   }
   if (const value* const billed = device.find("billing"))
-    t.billed = to<std::string>(*billed) == "used" ? billing::used : billing::run;
+    t.billed = *billing_of(to<std::string>(*billed));
   return t;
 }
 

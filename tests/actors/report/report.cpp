@@ -180,6 +180,8 @@ TEST_CASE("a report says how steps were divided, and what the pipeline cost", "[
 TEST_CASE("a report says what the run, its models and its devices have taken, and where energies are from", "[report]") {
   auto r = example();
   CHECK_THAT(to_table(r), !Contains("cost") && !Contains("energy"));
+  r.grams_per_kwh = 400;
+  CHECK_THAT(to_table(r), Contains("energy not known: it is neither measured nor stated\n"));
   r.spent = {.time = 20s, .cost = money{12345}, .joules = 6789};
   r.host_spent = {.cost = money{345}, .joules = 789};
   r.host_energy_source = "rapl";
@@ -211,7 +213,14 @@ TEST_CASE("a report says what the run, its models and its devices have taken, an
   CHECK_THAT(to_table(report_of(resumed)), Contains("carbon 0.8 g  with its earlier parts\n"));
   CHECK_THAT(line_with(to_table(r), "its earlier parts"), Contains("0:00:05.000      0.2345        0.789"));
   CHECK_THAT(line_with(to_table(r), "models that are gone"), Contains("0:00:01.000      0.0345        0.089"));
+  CHECK_FALSE(resumed["expense"].contains("incomplete"));
+  r.spent_gaps = {.cost = true};
+  const auto gap = parsed(r);
+  CHECK(gap["expense"]["incomplete"] == json::parse(R"({"cost": true, "joules": false})"));
+  CHECK(report_of(gap).spent_gaps == r.spent_gaps);
+  CHECK_THAT(to_table(r), Contains("cost 1.2345 USD (not of all parts of the run)  energy 6.789 kJ (devices stated"));
   r.before = r.gone = {};
+  r.spent_gaps = {};
   const auto again = report_of(j);
   CHECK(again.host_terms.price == 0.5);
   CHECK(again.devices[0].terms.price == 3.06);
