@@ -3,6 +3,7 @@
 
 #include "actors/protocol/cluster.hpp"
 #include "actors/report/report.hpp"
+#include "actors/report/shared_expense.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -59,6 +60,7 @@ struct cluster_record {
   fault why{};              ///< the workload cannot be trained
   std::uint32_t moves = 0;  ///< of models, from one node to another, although nothing was lost
   byte_count moved{};       ///< bytes of checkpoints that have come
+  shared_expense before{};  ///< taken by the parts of the run before
   std::vector<std::string> notes{};
 };
 

@@ -1,5 +1,7 @@
 #include "actors/cluster/cluster_record.hpp"
 
+#include "actors/cluster/cluster_expenses.hpp"
+#include "actors/report/report_builder.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 
@@ -164,38 +166,21 @@ std::string text_of(const std::vector<std::string>& nodes) {
   return fmt::format("{} {}", nodes.size() == 1 ? "node" : "nodes", fmt::join(nodes, ", "));
 }
 
-/// Of a node that has sent no report: what it has said last.
-void add_last_said(report& r, const node_progressed& last) {
-  r.spent = r.spent + last.spent.value();
-  r.currency = r.currency.empty() ? last.currency : r.currency;
-  for (std::size_t i = 0; i < std::min(r.models.size(), last.spent_by.size()); ++i) {
-    r.models[i].spent = r.models[i].spent + last.spent_by[i].value();
-  }
-}
-
-/// What the nodes say that they and their models have taken: each is paid while its own part of the run lasts.
 void add_expenses(report& r, const cluster_record& record) {
+  add_spent(r, record.before, expenses_of(record));
+  r.currency = currency_of(record);
   std::vector<std::string> silent, free;
   for (const auto& n : record.nodes) {
     if (!n.summary) {
       silent.push_back(n.name);
-      add_last_said(r, n.last);
       continue;
     }
     if (!n.summary->spent.cost) {
       free.push_back(n.name);
     }
-    r.spent = r.spent + n.summary->spent;
     r.host_spent = r.host_spent + n.summary->host_spent;
     r.host_energy_source = r.host_energy_source.empty() ? n.summary->host_energy_source : r.host_energy_source;
-    r.currency = r.currency.empty() ? n.summary->currency : r.currency;
     r.grams_per_kwh = n.summary->grams_per_kwh;
-    for (const auto& m : n.summary->models) {
-      const auto found = std::ranges::find(r.models, m.name, &model_report::name);
-      if (found != r.models.end()) {
-        found->spent = found->spent + m.spent;
-      }
-    }
   }
   if ((r.spent.cost || r.spent.joules) && !silent.empty()) {
     r.notes.push_back(fmt::format("cost and energy of {} are what was said last: no report came from there at the end",

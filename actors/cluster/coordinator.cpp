@@ -1,5 +1,6 @@
 #include "actors/cluster/coordinator.hpp"
 
+#include "actors/cluster/cluster_expenses.hpp"
 #include "actors/cluster/coordinator_actor.hpp"
 #include "actors/protocol/own_thread.hpp"
 #include "runtime/base/nearest.hpp"
@@ -161,11 +162,12 @@ void coordinator::on_read(const read_cluster& m) {
     s.host.used += n.left ? byte_count{} : n.last.host_used;
     s.host.peak += n.left ? byte_count{} : n.last.host_peak;
     s.host.budget += n.left ? byte_count{} : n.last.host_budget;
-    s.spent = s.spent + n.last.spent.value();
-    s.currency = s.currency.empty() ? n.last.currency : s.currency;
-    for (std::size_t i = 0; i < std::min(s.models.size(), n.last.spent_by.size()); ++i) {
-      s.models[i].spent = s.models[i].spent + n.last.spent_by[i].value();
-    }
+  }
+  const auto spent = record_.before + expenses_of(record_);
+  s.spent = spent.all;
+  s.currency = currency_of(record_);
+  for (auto& model : s.models) {
+    model.spent = spent.of(model.name);
   }
   s.elapsed = clock().now() - began_;
   m.answer(std::move(s));

@@ -6,6 +6,7 @@
 #include "actors/cluster/inputs.hpp"
 #include "actors/cluster/teller.hpp"
 #include "actors/protocol/cluster.hpp"
+#include "actors/report/expense_file.hpp"
 #include "actors/run/search_setup.hpp"
 
 #include <caf/actor_system.hpp>
@@ -46,6 +47,7 @@ struct cluster_workload {
   search_setup search{};              ///< of these models
   std::filesystem::path folder{};     ///< the run folder, which is there: checkpoints, metrics.jsonl, nodes/
   std::uint32_t keep = 2;             ///< checkpoints of each model
+  earlier_parts before{};             ///< of the run in that folder, but for `has_states`
 };
 
 /// With the folder of a state, or why there is none. As command_sink.

@@ -87,6 +87,7 @@ using local_coordinator = coordinator_actor::extend<caf::reacts_to<checkpoint_ar
                                                     caf::reacts_to<copy_has_begun>>;
 
 inline constexpr auto retry_interval = std::chrono::seconds(5);          ///< after a transfer that has failed
+inline constexpr auto expense_interval = std::chrono::seconds(5);        ///< at which expenses.json is written
 inline constexpr auto decide_interval = std::chrono::milliseconds(250);  ///< at which moves are considered
 
 /// A node, from its joining on.
@@ -134,6 +135,7 @@ class coordinator final : public local_coordinator::base {
       append(m);
     }
     find_checkpoints();
+    open_expenses();
   }
   const char* name() const override { return "coordinator"; }
 
@@ -269,6 +271,10 @@ class coordinator final : public local_coordinator::base {
   bool waits_for_decision(std::size_t model) const;
   /// Steps to its next comparison with others, or to its end, that are left of `steps`.
   std::uint32_t steps_ahead(std::size_t model, std::uint32_t steps) const;
+  // expenses
+  void open_expenses();
+  void record_expenses();
+  void record_expenses_in_turn();
   // the end
   void on_decide_again(const decide_again&);
   void settle();
@@ -339,6 +345,8 @@ class coordinator final : public local_coordinator::base {
   std::map<std::uint32_t, std::uint64_t> told_before_;
   std::set<std::uint64_t> asked_to_end_;
   time_point forgiven_{};
+  std::optional<expense_file> expenses_;  ///< none: it cannot be written
+  time_point expenses_written_{};
   bool started_ = false;
   bool interrupted_ = false;
   bool waits_ = false;  ///< it was said that the run waits for a command

@@ -2,7 +2,12 @@
 
 #include "actors/cluster/coordinator_actor.hpp"
 
+#include "actors/cluster/cluster_expenses.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 
 namespace hydra {
 
@@ -15,7 +20,32 @@ constexpr auto report_limit = 30s;      ///< for the reports of the nodes at the
 
 }  // namespace
 
+void coordinator::open_expenses() try {
+  auto before = setup_.what.before;
+  before.has_states = std::ranges::any_of(record_.models, [](const auto& m) { return m.before > 0; });
+  expenses_.emplace(setup_.what.folder, before);
+  record_.before = expenses_->before();
+} catch (const fault_error& e) {
+  record_.notes.push_back(
+      fmt::format("cost and energy of the run are not recorded: {}", e.what_happened().text));
+}
+
+void coordinator::record_expenses() {
+  expenses_written_ = clock().now();
+  const auto here = expenses_of(record_);
+  if (expenses_ && (here.all.cost || here.all.joules || record_.before.all != expense{})) {
+    expenses_->write(here);
+  }
+}
+
+void coordinator::record_expenses_in_turn() {
+  if (clock().now() >= expenses_written_ + expense_interval) {
+    record_expenses();
+  }
+}
+
 void coordinator::on_decide_again(const decide_again&) {
+  record_expenses_in_turn();
   ask_again();
   record_again();
   if (clock().now() >= forgiven_ + forgive_interval) {
@@ -98,6 +128,10 @@ void coordinator::finish_if_ended() {
 
 void coordinator::finish() {
   finished_ = true;
+  record_expenses();
+  if (expenses_) {
+    std::ranges::copy(expenses_->notes(), std::back_inserter(record_.notes));
+  }
   if (auto ended = std::exchange(setup_.events.ended, nullptr)) {
     ended(std::move(record_));
   }

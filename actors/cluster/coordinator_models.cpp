@@ -372,6 +372,7 @@ void coordinator::on_checkpoint_arrived(const checkpoint_arrived& m) {
     on_lost_checkpoint(offered, m.why);
   } else {
     take_checkpoint(offered, m);
+    record_expenses();
   }
   if (!queue.empty()) {
     pull(queue.front());

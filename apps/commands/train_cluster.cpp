@@ -56,7 +56,7 @@ std::vector<model_description> open_models(const workload& w, model_opener& open
 }
 
 /// Models that were added in an earlier part of the run, after those of the workload.
-cluster_workload work_of(const workload& w, const std::vector<model_description>& models) {
+cluster_workload work_of(const workload& w, const std::vector<model_description>& models, bool resumed) {
   const auto before = read_cluster(w.options.output);
   const std::vector<std::string> added = names_of(read_added(w.options.output));
   const workload began = added.empty() ? w : without_models(w, added);
@@ -67,7 +67,8 @@ cluster_workload work_of(const workload& w, const std::vector<model_description>
                        .inputs = inputs_in(began.as_run),
                        .stopped = read_stopped(w.options.output),
                        .folder = fs::absolute(w.options.output),
-                       .keep = w.options.checkpoint.keep};
+                       .keep = w.options.checkpoint.keep,
+                       .before = {.resumed = resumed, .currency = w.options.terms.currency}};
   const auto& tables = std::get<value_list>(w.as_run.find("model")->content);  // in the same order
   for (std::size_t i = 0; i < models.size(); ++i) {
     const model_description& m = models[i];
@@ -155,7 +156,7 @@ report train_on_cluster(const workload& w, const cluster_train_options& o, const
   const auto models = open_models(w, opener);
   std::map<std::string, source_ptr> sources;
   for (const model_description& m : models) sources[m.name] = source_of(m);
-  cluster_workload what = work_of(w, models);
+  cluster_workload what = work_of(w, models, o.resume);
   check_saved(what);
   trial_copies copies;
   what.search = search_on_nodes(w, o.resume, copies);

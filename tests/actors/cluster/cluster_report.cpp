@@ -51,4 +51,20 @@ TEST_CASE("a cluster has taken what its nodes have, and a model what it has on e
   CHECK_THAT(r.notes[1], Contains("the cost is without node c: devices there have no price"));
 }
 
+TEST_CASE("what nodes take without a model to train is divided among all models by their time", "[cluster]") {
+  using std::chrono::seconds;
+  cluster_record record;
+  record.nodes = {node("a", {{"gpt", {seconds{3}, money{300}, 30}}, {"bert", {seconds{1}, money{100}, 10}}}, {}),
+                  node("idle", {{"gpt", {seconds{0}, money{0}, 0}}, {"bert", {seconds{0}, money{0}, 0}}}, {})};
+  record.nodes[1].summary->spent = {seconds{8}, money{80}, 8};
+  record.models = {cluster_model_record{.name = "gpt"}, cluster_model_record{.name = "bert"}};
+  record.before = {.all = {seconds{1}, money{7}, 2}, .models = {{"copy-1", {seconds{1}, money{7}, 2}}}};
+  const auto r = build_cluster_report(record, "no such folder");
+  CHECK(r.spent == expense{seconds{13}, money{487}, 50});
+  CHECK(r.before == expense{seconds{1}, money{7}, 2});
+  CHECK(r.gone == r.before);
+  CHECK(r.models[0].spent == expense{seconds{9}, money{360}, 36});
+  CHECK(r.models[0].spent + r.models[1].spent + r.gone == r.spent);
+}
+
 }  // namespace cluster_report_test
