@@ -86,11 +86,13 @@ struct plan_comparisons {
   std::vector<memory_forecast> memory;
   device_choices devices;
   run_goal goal;
+  std::string currency{};  ///< may be empty
 };
 
 /// Also of a rehearsed plan they are by the times of the pilot.
 std::string tables(const plan_comparisons& others, bool rehearsed) {
-  const std::string all = to_table(others.ways) + to_table(others.memory) + to_table(others.devices, others.goal);
+  const std::string all = to_table(others.ways) + to_table(others.memory) +
+                          to_table(others.devices, others.goal, others.currency);
   return rehearsed && !all.empty() ? "\nby the times of the pilot, not of the rehearsal:" + all : all;
 }
 
@@ -109,6 +111,7 @@ std::string to_json(const workload_plan& plan, const plan_inputs& inputs, const 
                     {"bounds", json_of(f.limits)},
                     {"steps_divided_by", f.shortened}};
   add_expense(j["predicted"], f.spent.all);
+  if (!others.currency.empty()) j["currency"] = others.currency;
   if (rehearsed)
     j["rehearsed"] = {{"steps", rehearsed->steps},
                       {"makespan_s", seconds(rehearsed->makespan)},
@@ -138,8 +141,10 @@ std::vector<std::string> notes_of(session& s, const workload& w) {
 const workload_plan& plan_of(session& s, const workload& w, const plan_options& o) try {
   return s.plan();
 } catch (const goal_not_met& e) {
-  const nlohmann::ordered_json j{{"device_choices", devices_json(e.compared, w.options.goal)}};
-  fmt::print("{}", o.json ? json_text(j, 2) + "\n" : printable(to_table(e.compared, w.options.goal)));
+  const std::string& currency = w.options.terms.currency;
+  nlohmann::ordered_json j{{"device_choices", devices_json(e.compared, w.options.goal)}};
+  if (!currency.empty()) j["currency"] = currency;
+  fmt::print("{}", o.json ? json_text(j, 2) + "\n" : printable(to_table(e.compared, w.options.goal, currency)));
   throw;
 } catch (const model_does_not_fit& e) {
   fault why = e.what_happened();
@@ -171,15 +176,16 @@ int plan(const plan_options& o) {
   std::optional<rehearsal_summary> rehearsed;
   if (o.rehearse > 0) rehearsed = s.rehearse(static_cast<std::uint32_t>(o.rehearse));
   const forecast f = s.predict();
-  const plan_comparisons others{s.compare_parallel(), s.compare_memory(), compare_devices(s, w, f), w.options.goal};
+  const plan_comparisons others{s.compare_parallel(), s.compare_memory(), compare_devices(s, w, f), w.options.goal,
+                                w.options.terms.currency};
   const std::vector<std::string> notes = notes_of(s, w);
   const plan_surroundings around{s.devices(), s.room()};
   fmt::print("{}", o.json ? to_json(made, inputs, around, f, rehearsed, others, notes)
                           : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, around.devices) +
                                       to_line(around.room) +
                                       (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
-                                      to_lines(f, w.options.terms) + tables(others, rehearsed.has_value()) +
-                                      note_lines(notes)));
+                                      to_lines(f, w.options.terms, rehearsed.has_value()) +
+                                      tables(others, rehearsed.has_value()) + note_lines(notes)));
   return 0;
 }
 

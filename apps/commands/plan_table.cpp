@@ -247,15 +247,17 @@ std::string to_line(const rehearsal_summary& r, bool overhead) {
                      overhead ? fmt::format("{:.1f} %", (r.overhead - 1) * 100) : "-");
 }
 
-std::string to_lines(const forecast& f, const run_terms& terms) {
+std::string to_lines(const forecast& f, const run_terms& terms, bool rehearsed) {
   const std::string spent = expense_line(f.spent.all, terms);
+  const bool by_pilot = !rehearsed && (f.spent.all.cost || f.spent.all.joules);
   const double share = f.makespan > duration::zero() ? seconds(f.limits.best()) / seconds(f.makespan) : 0;
   return wrap(to_line(f.limits), widest_line, 0) +
          fmt::format("policy {}  predicted makespan {}{}  bound {} ({})  efficiency {:.0f} %\n", f.policy,
                      to_string(f.makespan),
                      f.shortened > 1 ? fmt::format(" (from a {}th of the steps)", f.shortened) : "",
                      to_string(f.limits.best()), f.limits.best_name(), share * 100) +
-         (spent.empty() ? "" : spent + "\n");
+         (spent.empty() ? "" : spent + "\n") +
+         (by_pilot ? "by one measurement of each layer; --rehearse 6 measures whole steps\n" : "");
 }
 
 }  // namespace hydra::apps

@@ -23,6 +23,6 @@ std::string to_line(const std::optional<disk_room>& room);
 /// `overhead`: it was measured.
 std::string to_line(const rehearsal_summary& r, bool overhead);
 /// Makespan and bounds, and what the run will take.
-std::string to_lines(const forecast& f, const run_terms& terms);
+std::string to_lines(const forecast& f, const run_terms& terms, bool rehearsed);
 
 }  // namespace hydra::apps

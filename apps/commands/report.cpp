@@ -1,5 +1,6 @@
 #include "apps/commands/commands.hpp"
 
+#include "actors/report/expense_table.hpp"
 #include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/search_table.hpp"
@@ -67,7 +68,7 @@ std::string table_so_far(const recorded_run& run) {
   const std::string models = models_so_far(run);
   const std::string best = result_lines(run);
   return best + (best.empty() ? "" : "\n") + ranking + (ranking.empty() || models.empty() ? "" : "\n") + models + "\n" +
-         run.unfinished + "\n";
+         expense_line(run.summary) + run.unfinished + "\n";
 }
 
 int show(const report_options& o) {

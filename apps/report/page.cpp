@@ -196,7 +196,7 @@ std::string devices_section(const recorded_run& run) {
 std::string expenses_section(const recorded_run& run) {
   const report& r = run.summary;
   const std::vector<std::vector<std::string>> rows = expense_rows(r);
-  if (!run.unfinished.empty() || rows.empty()) return "";
+  if (rows.empty()) return "";
   std::vector<column> columns;
   for (const table_column& c : expense_columns(r)) columns.push_back({c.title, c.align == alignment::right});
   std::vector<std::vector<std::string>> cells = rows;

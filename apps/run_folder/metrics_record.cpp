@@ -1,5 +1,7 @@
 #include "apps/run_folder/metrics_record.hpp"
 
+#include "actors/report/expense_file.hpp"
+#include "actors/report/report_builder.hpp"
 #include "actors/report/run_metrics.hpp"
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/workload/convert.hpp"
@@ -130,6 +132,16 @@ void add_cuts(recorded_run& run, const std::filesystem::path& plan_file) try {
   // the cuts stay unknown
 }
 
+/// What the run has taken so far.
+void add_expenses(report& r, const std::filesystem::path& run) try {
+  if (const auto recorded = read_expenses(run)) {
+    add_spent(r, {}, recorded->spent);
+    r.currency = recorded->currency;
+  }
+} catch (const fault_error& e) {
+  r.notes.push_back(e.what_happened().text);
+}
+
 bool has_report(const std::filesystem::path& run) {
   return kind_of(run / "report.json") != std::filesystem::file_type::not_found;
 }
@@ -143,6 +155,7 @@ std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
   const std::string plan = is_file(workload) ? read_text(workload, text_kind::settings) : "";
   auto record = parse_metrics(lines ? *lines : none, plan, seconds_since_1970(), is_locked(run));
   add_cuts(record, run / "plan.json");
+  add_expenses(record.summary, run);
   return record;
 }
 

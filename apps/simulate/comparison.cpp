@@ -73,7 +73,7 @@ std::vector<std::string> completion_cells(const policy_row& r) {
 /// What the first row knows, all know.
 std::vector<table_column> expense_columns(const comparison& c) {
   std::vector<table_column> columns;
-  if (!c.rows.empty() && c.rows.front().spent.cost) columns.push_back({"cost", right});
+  if (!c.rows.empty() && c.rows.front().spent.cost) columns.push_back({cost_title(c.currency), right});
   if (!c.rows.empty() && c.rows.front().spent.joules) columns.push_back({"energy (kJ)", right});
   return columns;
 }
@@ -128,7 +128,9 @@ std::string note_lines(const comparison& c) {
 
 std::string measured_line(const comparison& c) {
   if (!c.measured) return "";
-  const std::string took = fmt::format("the run took {} with {}", to_string(*c.measured), c.ran);
+  const std::string spent = expense_line(c.measured_spent, {.currency = c.currency});
+  const std::string took = fmt::format("the run took {} with {}{}", to_string(*c.measured), c.ran,
+                                       spent.empty() ? "" : ", " + spent);
   const auto own = std::ranges::find(c.rows, c.ran, &policy_row::policy);
   if (own == c.rows.end()) return took + "\n";
   const double share = seconds(own->makespan) / seconds(*c.measured) - 1;
@@ -162,6 +164,8 @@ json json_of(const comparison& c) {
   if (c.yardstick) j["yardstick_us"] = microseconds(*c.yardstick);
   if (!c.notes.empty()) j["notes"] = c.notes;
   if (c.measured) j["measured_us"] = microseconds(*c.measured);
+  if (c.measured_spent != expense{}) j["measured_expense"] = hydra::json_of(c.measured_spent);
+  if (!c.currency.empty()) j["currency"] = c.currency;
   if (c.parallel.size() > 1) j["parallel"] = parallel_json(c.parallel);
   if (!c.nodes.empty()) j["nodes"] = nodes_json(c.nodes);
   return j;

@@ -53,6 +53,8 @@ struct comparison {
   std::optional<duration> yardstick{};  ///< the makespan if models did not disturb each other: not a bound
   std::string ran{};                    ///< the policy of the run that was simulated
   std::optional<duration> measured{};   ///< makespan of the run that was simulated
+  expense measured_spent{};             ///< by that
+  std::string currency{};               ///< of all costs; may be empty
   std::vector<std::string> notes{};     ///< below the table
   std::vector<parallel_forecast> parallel{};   ///< of a workload: as it is, then with other replicas and waves
   std::vector<nodes_forecast> nodes{};         ///< of a workload: on the first node, on the first two, ...
@@ -67,8 +69,8 @@ std::string to_table(const comparison& c);
 
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",
 /// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, deadlines,
-/// missed_deadlines, mean_tardiness_us, proven, replacements of rows, yardstick_us, measured_us, parallel
-/// (parallel_json).
+/// missed_deadlines, mean_tardiness_us, cost, joules, proven, replacements of rows, currency, yardstick_us,
+/// measured_us, measured_expense, parallel (parallel_json).
 nlohmann::ordered_json json_of(const comparison& c);
 /// The same as text.
 std::string to_json(const comparison& c);

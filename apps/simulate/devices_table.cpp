@@ -40,13 +40,13 @@ std::vector<std::string> row_of(const device_choice& c, const device_choices& ch
 
 }  // namespace
 
-std::string to_table(const device_choices& choices, const run_goal& goal) {
+std::string to_table(const device_choices& choices, const run_goal& goal, const std::string& currency) {
   if (choices.all.size() < 2) return "";
   text_table t{{{"devices"},
                 {"makespan", right},
                 {"bound", right},
                 {"device time", right, 1},
-                {"cost", right},
+                {cost_title(currency), right},
                 {"least cost", right, goal.least == run_objective::energy ? 3 : 2},
                 {"energy (kJ)", right},
                 {"least energy", right, goal.least == run_objective::energy ? 2 : 3},
@@ -64,8 +64,7 @@ nlohmann::ordered_json devices_json(const device_choices& choices, const run_goa
     if (c.expected) {
       row["makespan_s"] = seconds(c.expected->makespan);
       row["bound_s"] = seconds(c.expected->limits.best());
-      row["device_s"] = seconds(c.expected->spent.all.time);
-      add_expense(row, c.expected->spent.all);
+      row.update(json_of(c.expected->spent.all));
       if (c.least.cost) row["least_cost"] = amount_of(*c.least.cost);
       if (c.least.joules) row["least_joules"] = *c.least.joules;
       row["in_time"] = is_in_time(c, goal);

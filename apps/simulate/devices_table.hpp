@@ -10,7 +10,8 @@
 namespace hydra::apps {
 
 /// The best by the goal first, those that are too late and those that do not fit behind. Empty if there is one choice.
-std::string to_table(const device_choices& choices, const run_goal& goal);
+/// `currency`: of costs; may be empty.
+std::string to_table(const device_choices& choices, const run_goal& goal, const std::string& currency);
 
 /// In the same order: [{"devices", "counts", "makespan_s", "bound_s", "device_s", "cost", "least_cost", "joules",
 /// "least_joules", "in_time"}], or {"devices", "counts", "refused"}.

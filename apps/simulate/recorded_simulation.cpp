@@ -223,6 +223,13 @@ forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>&
                   .recorded = r.seen.times});
 }
 
+/// In its last part, the one that is simulated.
+expense spent_here(const report& r) {
+  expense all = r.host_spent;
+  for (const device_report& d : r.devices) all = all + d.spent;
+  return all;
+}
+
 /// Why the run ended with another policy than it started with.
 std::vector<std::string> replacement_notes(const report& r) {
   if (r.replaced == 0) return {};
@@ -262,6 +269,8 @@ comparison simulate_recorded(const fs::path& run, const recorded_choice& wanted,
       .rows = {},
       .ran = chosen.ran,
       .measured = r.summary.makespan,
+      .measured_spent = spent_here(r.summary),
+      .currency = r.summary.currency,
       .notes = replacement_notes(r.summary)};
   const std::vector<sharded_model_ptr> models = models_of(r, devices_of(r));
   for (const listed_policy& p : chosen.all) {

@@ -77,6 +77,7 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
                                       counted(w.models.size(), "model"), counted(s.devices().size(), "device")),
                .limits = forecasts.front().limits.all(),
                .rows = {},
+               .currency = w.options.terms.currency,
                .notes = notes_of(w, forecasts.front())};
   for (std::size_t i = 0; i < forecasts.size(); ++i) {
     c.rows.push_back(row_of(policies[i].name, forecasts[i]));

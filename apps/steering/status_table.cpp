@@ -50,11 +50,27 @@ ordered_json list(const ordered_json& j, const char* key) {
   return j.is_object() && j.contains(key) ? j.at(key) : ordered_json::array();
 }
 
+std::string cost(const ordered_json& j) {
+  return number(j, "cost", [](double c) { return fmt::format("{:.4f}", c); });
+}
+
+std::string energy(const ordered_json& j) {
+  return number(j, "joules", [](double joules) { return fmt::format("{:.3f}", joules / 1000); });
+}
+
 std::string models_table(const ordered_json& status) {
-  text_table t{{{"model"}, {"state"}, {"steps", right}, {"loss", right}, {"validation", right}}};
-  for (const ordered_json& m : list(status, "models"))
-    t.add({text(m, "name"), state_text(m), count(m, "steps") + "/" + count(m, "of"), loss(m, "loss"),
-           loss(m, "validation")});
+  std::vector<table_column> columns{
+      {"model"}, {"state"}, {"steps", right}, {"loss", right}, {"validation", right}};
+  if (status.contains("cost")) columns.push_back({"cost", right});
+  if (status.contains("joules")) columns.push_back({"energy (kJ)", right});
+  text_table t{columns};
+  for (const ordered_json& m : list(status, "models")) {
+    std::vector<std::string> cells{text(m, "name"), state_text(m), count(m, "steps") + "/" + count(m, "of"),
+                                   loss(m, "loss"), loss(m, "validation")};
+    if (status.contains("cost")) cells.push_back(cost(m));
+    if (status.contains("joules")) cells.push_back(energy(m));
+    t.add(std::move(cells));
+  }
   return t.to_string();
 }
 
@@ -62,10 +78,9 @@ std::string models_table(const ordered_json& status) {
 std::string expense_text(const ordered_json& status) {
   std::vector<std::string> parts;
   if (status.contains("cost"))
-    parts.push_back(number(status, "cost", [](double c) { return fmt::format("cost {:.4f}", c); }) +
-                    (status.contains("currency") ? " " + text(status, "currency") : ""));
-  if (status.contains("joules"))
-    parts.push_back(number(status, "joules", [](double j) { return fmt::format("energy {:.3f} kJ", j / 1000); }));
+    parts.push_back(fmt::format("cost {}{}", cost(status),
+                                status.contains("currency") ? " " + text(status, "currency") : ""));
+  if (status.contains("joules")) parts.push_back(fmt::format("energy {} kJ", energy(status)));
   return parts.empty() ? "" : fmt::format("{}\n", fmt::join(parts, "  "));
 }
 

@@ -134,8 +134,10 @@ TEST_CASE("a plan says what the run will cost, and on which devices it would cos
   CHECK(o.status == 0);
   CHECK_THAT(o.out,
              Contains("\ncost ") && Contains(" USD  energy ") && Contains("cpu:0, cpu:1 ") && Contains("\ncpu:0 "));
+  CHECK_THAT(o.out, Contains("cost (USD)") && Contains("--rehearse 6 measures whole steps"));
   const json j = json::parse(plan(folder, priced(""), "--json").out);
   CHECK(j["predicted"]["cost"] > 0);
+  CHECK(j["currency"] == "USD");
   REQUIRE(j["device_choices"].size() == 3);
   CHECK(j["devices"].size() == 2);
   CHECK_THAT(plan(folder, example).out, !Contains("\ncost "));
@@ -164,6 +166,11 @@ TEST_CASE("a run with a goal uses the devices that meet it, says which, and has 
   CHECK(again["expense"]["before"]["cost"] == r["expense"]["cost"]);
   CHECK(again["expense"]["cost"] > r["expense"]["cost"]);
   CHECK(again["models"][0]["expense"]["cost"] == again["expense"]["cost"]);
+  std::filesystem::remove(folder.path() / "runs/w/report.json");  // as of a run that was killed
+  CHECK_THAT(run_hydra(folder, "report runs/w").out, Contains("\ncost ") && Contains(" USD  energy "));
+  const outcome in_euro = run_hydra(folder, "train w.toml --resume --set model.steps=6 --set run.currency=EUR");
+  CHECK_THAT(in_euro.err, Contains("USD of earlier parts of the run cannot be added to EUR"));
+  CHECK_THAT(in_euro.out, Contains(" EUR (not of all parts of the run)  energy "));
 }
 
 TEST_CASE("a model that begins from the checkpoint of another run begins a run: its goal counts") {
@@ -180,6 +187,7 @@ TEST_CASE("a model that begins from the checkpoint of another run begins a run: 
   INFO(o.err);
   CHECK(o.status == 0);
   CHECK_THAT(o.err, Contains("least cost: the run uses cpu:0"));
+  CHECK_THAT(o.out, !Contains("earlier parts") && !Contains("not of all parts"));
 }
 
 TEST_CASE("whether pieces are computed side by side is decided for the devices that are chosen") {
